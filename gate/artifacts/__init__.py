@@ -1,0 +1,1 @@
+"""Result files in, one :class:`ItemTable` out. One module a format."""

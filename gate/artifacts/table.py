@@ -1,0 +1,89 @@
+"""What a reader is asked for (:class:`ReadRequest`) and what it returns (:class:`ItemTable`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ObjectArray = NDArray[np.object_]
+"""One-dimensional object array of ``str`` (or None where the file has no value)."""
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """The columns that the policy names; nothing else in a file is looked at.
+
+    metrics: metric name -> kind ("binary" or "graded"). columns: text columns (slices, labels, comparable,
+    must_pass, show). optional: those of ``columns`` and ``metrics`` whose absence is no error (watch, show).
+    mapping: name -> dotted path in the file. words: declared pass/fail words -> 1.0 or 0.0.
+    id_declared: the policy wrote ``items.id`` itself (formats with identities of their own ignore the default).
+    """
+
+    metrics: Mapping[str, str]
+    id: str = "id"
+    id_declared: bool = False
+    repeat: str | None = None
+    cluster: str | None = None
+    columns: tuple[str, ...] = ()
+    optional: frozenset[str] = frozenset()
+    format: str = "auto"
+    system: str | None = None
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Cells of one metric without a usable number: how many, and the first five of them.
+
+    examples: (item id, place such as ``line 7``, what stood there such as ``null`` or ``NaN`` or ``absent``).
+    """
+
+    count: int
+    examples: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a table came from. sha256: of the file's bytes as they lie on disk."""
+
+    path: str
+    format: str
+    sha256: str
+    bytes: int
+    system: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTable:
+    """One artifact: one row per run of an item, in file order, columns as arrays of the same length.
+
+    ids: text, never coerced through a number. values: metric -> float64, NaN where the file holds no usable
+    number (see ``missing`` for what stood there). failed: True where the run itself did not complete
+    (error, timeout, skipped); its values count as missing. repeats, clusters: text or None.
+    columns: other named text columns. lines: 1-based line of each row where the format has lines.
+    identity: SHA-256 over the sorted table of the columns that the policy names, the same for every
+    row order and file format.
+    """
+
+    source: Source
+    ids: ObjectArray
+    values: Mapping[str, FloatArray]
+    missing: Mapping[str, Missing]
+    failed: BoolArray
+    repeats: ObjectArray | None = None
+    clusters: ObjectArray | None = None
+    columns: Mapping[str, ObjectArray] = field(default_factory=dict)
+    lines: NDArray[np.int64] | None = None
+    identity: str = ""
+    cautions: tuple[tuple[str, str], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
