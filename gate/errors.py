@@ -14,7 +14,8 @@ class GateError(Exception):
     """The gate cannot decide (exit 2): a usage, policy, artifact or history fault.
 
     code: stable machine name, e.g. ``duplicate_ids``. message: what is wrong and, in parentheses, what
-    was found. where: ``FILE``, ``FILE:LINE`` or ``ARCHIVE!MEMBER``, empty if there is no place. help: what to do.
+    was found. where: ``FILE``, ``FILE:LINE`` or ``ARCHIVE!MEMBER``, empty if there is no place.
+    help: what to do.
     """
 
     def __init__(self, code: str, message: str, *, where: str = "", help: str = "") -> None:  # noqa: A002

@@ -1,0 +1,152 @@
+"""Two item tables in, one paired table out. Every rule about ids, repeats and missing results lives here."""
+
+from __future__ import annotations
+
+from gate.artifacts.table import BoolArray, ItemTable
+from gate.errors import GateError, examples
+from gate.pairing.align import align, items_digest
+from gate.pairing.columns import cluster_codes, merged_column, refuse_unequal
+from gate.pairing.model import (
+    MetricRule,
+    PairCounts,
+    PairedMetric,
+    PairedTable,
+    PairingRules,
+)
+from gate.pairing.readings import missing_share, paired_metric
+from gate.pairing.side import Side, side_of
+
+__all__ = ["MetricRule", "PairCounts", "PairedMetric", "PairedTable", "PairingRules", "items_digest", "pair"]
+
+
+def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> PairedTable:
+    """Match the two sides item by item, or say why that is not possible.
+
+    Errors: duplicates; no common ids; ids on one side only, missing values or failed runs beyond what the
+    policy accepts; cluster, label or ``comparable`` columns that disagree.
+    """
+    sides = (side_of(baseline, "baseline"), side_of(candidate, "candidate"))
+    ids, *aligned = align(sides[0].ids, sides[1].ids)
+    rows = (aligned[0], aligned[1])
+    both: BoolArray = (rows[0] >= 0) & (rows[1] >= 0)
+    if not bool(both.any()):
+        raise _no_common_ids(sides)
+    only = (tuple(ids[rows[1] < 0]), tuple(ids[rows[0] < 0]))
+    _refuse_one_sided(only, sides, rules)
+    for side in sides:
+        _refuse_failed_runs(side, rules)
+    for column in (*rules.comparable, *([rules.label] if rules.label else [])):
+        refuse_unequal(column, sides, rows, ids, both)
+    metrics = {name: paired_metric(name, rule, sides, rows, rules) for name, rule in rules.metrics.items()}
+    _refuse_many_missing(metrics, only, len(ids), sides, rules)
+    clusters, n_clusters = cluster_codes(sides, rows, ids)
+    columns = {name: merged_column(name, sides, rows, ids) for name in rules.columns}
+    for name in rules.optional_columns:
+        columns.setdefault(name, merged_column(name, sides, rows, ids, optional=True))
+    return PairedTable(
+        ids=ids,
+        both=both,
+        metrics=metrics,
+        columns=columns,
+        clusters=clusters,
+        counts=_counts(sides, both, only, n_clusters, items_digest(ids)),
+        identical=_identical(baseline, candidate),
+        only_baseline=only[0],
+        only_candidate=only[1],
+        cautions=(*baseline.cautions, *candidate.cautions),
+    )
+
+
+def _counts(
+    sides: tuple[Side, Side],
+    both: BoolArray,
+    only: tuple[tuple[str, ...], ...],
+    n_clusters: int | None,
+    digest: str,
+) -> PairCounts:
+    return PairCounts(
+        n_baseline=len(sides[0].ids),
+        n_candidate=len(sides[1].ids),
+        n_pairs=int(both.sum()),
+        only_baseline=len(only[0]),
+        only_candidate=len(only[1]),
+        errors_baseline=int(sides[0].table.failed.sum()),
+        errors_candidate=int(sides[1].table.failed.sum()),
+        n_clusters=n_clusters,
+        repeats_baseline=sides[0].repeats,
+        repeats_candidate=sides[1].repeats,
+        items_digest=digest,
+    )
+
+
+def _identical(baseline: ItemTable, candidate: ItemTable) -> bool:
+    same_bytes = baseline.source.sha256 == candidate.source.sha256
+    return same_bytes and baseline.source.system == candidate.source.system
+
+
+def _no_common_ids(sides: tuple[Side, Side]) -> GateError:
+    found = "; ".join(f"{side.name}: {examples(list(side.ids[:3]), len(side.ids))}" for side in sides)
+    return GateError(
+        "no_common_ids",
+        f"baseline and candidate have no item in common ({found})",
+        where=sides[1].path,
+        help="re-score the baseline on these items, or name the column that identifies an item in items.id",
+    )
+
+
+def _refuse_one_sided(
+    only: tuple[tuple[str, ...], ...], sides: tuple[Side, Side], rules: PairingRules
+) -> None:
+    if rules.missing != "error" or not (only[0] or only[1]):
+        return
+    found = "; ".join(
+        f"{len(names)} only in the {side.name}: {examples(list(names))}"
+        for names, side in zip(only, sides, strict=True)
+        if names
+    )
+    raise GateError(
+        "unmatched_ids",
+        f"the two files do not hold the same items ({found})",
+        where=sides[1].path if only[0] else sides[0].path,
+        help="score both systems on the same items; items.missing: worst or drop with items.max_missing "
+        "accepts a stated share of missing ones",
+    )
+
+
+def _refuse_failed_runs(side: Side, rules: PairingRules) -> None:
+    failed = side.table.failed
+    rate = float(failed.mean())
+    if rate <= rules.max_error_rate:
+        return
+    names = list(dict.fromkeys(side.ids[side.groups[failed]].tolist()))
+    raise GateError(
+        "error_rate",
+        f"{int(failed.sum())} of {len(failed)} {side.name} runs failed ({rate:.1%}), more than "
+        f"items.max_error_rate {rules.max_error_rate:g} accepts ({examples(names)})",
+        where=side.path,
+        help="an infrastructure fault is no result: repair it and score these items again, "
+        "or set items.max_error_rate to the share you accept",
+    )
+
+
+def _refuse_many_missing(
+    metrics: dict[str, PairedMetric],
+    only: tuple[tuple[str, ...], ...],
+    n_items: int,
+    sides: tuple[Side, Side],
+    rules: PairingRules,
+) -> None:
+    one_sided = (len(only[0]) + len(only[1])) / n_items
+    allowed = max(rules.max_missing, rules.max_error_rate)
+    share = max(one_sided, missing_share(metrics, n_items))
+    if rules.missing == "error":
+        return
+    if one_sided > rules.max_missing or share > allowed:
+        raise GateError(
+            "too_many_missing",
+            f"{share:.1%} of the items lack a result on one side, more than "
+            f"items.max_missing {rules.max_missing:g} accepts "
+            f"({len(only[0])} only in the baseline, {len(only[1])} only in the candidate)",
+            where=sides[1].path,
+            help="score the missing items, or raise items.max_missing to the share you accept",
+        )

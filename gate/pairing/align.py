@@ -1,0 +1,43 @@
+"""The union of two lists of ids, in sorted order, and where each id stands on either side."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from gate.artifacts.table import ObjectArray
+from gate.pairing.model import IndexArray
+
+
+def align(baseline: ObjectArray, candidate: ObjectArray) -> tuple[ObjectArray, IndexArray, IndexArray]:
+    """Sorted union of two arrays of distinct ids; per side the position of every id in it, or -1."""
+    if len(baseline) == len(candidate) and bool((baseline == candidate).all()):
+        ids, order = _sorted(baseline)
+        return ids, order, order
+    union = set(baseline)
+    union.update(candidate)
+    ids = np.empty(len(union), dtype=object)
+    ids[:] = sorted(union)
+    return ids, _positions(ids, baseline), _positions(ids, candidate)
+
+
+def _sorted(ids: ObjectArray) -> tuple[ObjectArray, IndexArray]:
+    if bool((ids[:-1] <= ids[1:]).all()):
+        return ids, np.arange(len(ids), dtype=np.int64)
+    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
+    return ids[order], order
+
+
+def _positions(ids: ObjectArray, side: ObjectArray) -> IndexArray:
+    index = {item: position for position, item in enumerate(side)}
+    return np.fromiter((index.get(item, -1) for item in ids), dtype=np.int64, count=len(ids))
+
+
+def items_digest(ids: ObjectArray) -> str:
+    """SHA-256 over sorted ids; each is length-prefixed, so that no two different lists give the same text."""
+    digest = hashlib.sha256()
+    for start in range(0, len(ids), 100_000):
+        encoded = [item.encode("utf-8", "surrogatepass") for item in ids[start : start + 100_000]]
+        digest.update(b"".join(b"%d:%s," % (len(item), item) for item in encoded))
+    return digest.hexdigest()

@@ -1,0 +1,120 @@
+"""What pairing is told and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gate.artifacts.table import BoolArray, FloatArray, ObjectArray
+
+IndexArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRule:
+    """How one metric's missing results are read: which way is worse, and how far it can go.
+
+    scale: (lowest, highest) in the metric's unit, None if not declared; (0, 1) for pass/fail.
+    candidate_only: no rule looks at the baseline's values (an absolute limit).
+    """
+
+    kind: str
+    direction: str
+    scale: tuple[float, float] | None = None
+    candidate_only: bool = False
+
+    @property
+    def worst(self) -> float | None:
+        """The worst possible value, or None if the policy declares no scale."""
+        return self._end(0 if self.direction == "higher" else 1)
+
+    @property
+    def best(self) -> float | None:
+        """The best possible value, or None if the policy declares no scale."""
+        return self._end(1 if self.direction == "higher" else 0)
+
+    def _end(self, end: int) -> float | None:
+        scale = (0.0, 1.0) if self.kind == "binary" else self.scale
+        return None if scale is None else scale[end]
+
+
+@dataclass(frozen=True, slots=True)
+class PairingRules:
+    """What the policy says about items (``items.*``), reduced to what pairing needs."""
+
+    metrics: Mapping[str, MetricRule]
+    missing: str = "error"
+    max_missing: float = 0.0
+    max_error_rate: float = 0.0
+    reduce: str = "mean"
+    label: str | None = None
+    comparable: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    optional_columns: tuple[str, ...] = ()
+    must_pass_column: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairedMetric:
+    """One metric on the items of a :class:`PairedTable`; NaN where it has no value for the item.
+
+    baseline, candidate: one value per item in the metric's own unit (mean over repeats, or as
+    ``items.reduce`` says). averaged: several runs were averaged, so a pass/fail metric is a share.
+    passes_*, runs_*: pass and run counts per item (pass/fail metrics with repeats), else None.
+    incomplete: number of items with a missing or failed result on either side. reading: how those are
+    read here ("complete", "worst" or "drop"). other: the same metric under the other honest reading.
+    failed: some of the missing results are runs that failed, so both readings must agree on the verdict.
+    """
+
+    baseline: FloatArray
+    candidate: FloatArray
+    averaged: bool = False
+    passes_baseline: FloatArray | None = None
+    passes_candidate: FloatArray | None = None
+    runs_baseline: FloatArray | None = None
+    runs_candidate: FloatArray | None = None
+    incomplete: int = 0
+    reading: str = "complete"
+    failed: bool = False
+    other: PairedMetric | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """The report's ``pairing`` block."""
+
+    n_baseline: int
+    n_candidate: int
+    n_pairs: int
+    only_baseline: int
+    only_candidate: int
+    errors_baseline: int
+    errors_candidate: int
+    n_clusters: int | None
+    repeats_baseline: int
+    repeats_candidate: int
+    items_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTable:
+    """Baseline and candidate on the same items, in sorted id order.
+
+    ids: the union of both sides. both: True where both sides hold the item. columns: slice, shown and
+    must-pass columns as text or None. clusters: 0-based codes, or None when the policy names no cluster.
+    identical: the two files are the same bytes and the same system in them.
+    """
+
+    ids: ObjectArray
+    both: BoolArray
+    metrics: Mapping[str, PairedMetric]
+    columns: Mapping[str, ObjectArray]
+    clusters: IndexArray | None
+    counts: PairCounts
+    identical: bool
+    only_baseline: tuple[str, ...] = ()
+    only_candidate: tuple[str, ...] = ()
+    cautions: tuple[tuple[str, str], ...] = ()
