@@ -1,12 +1,22 @@
-"""The policy as frozen, strict values. Every key, its default and what must hold between keys."""
+"""The policy as frozen, strict values: every key, its default and what it means.
+
+What must hold between keys is in :mod:`gate.policy.between`; every model runs its part of it.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticCustomError
+
+from gate.policy import between
+from gate.policy.findings import Finding
+from gate.policy.names import iso_date, visible
 
 Direction = Literal["higher", "lower"]
+Kind = Literal["binary", "graded"]
 Correction = Literal["none", "bonferroni", "holm", "hochberg", "bh", "by"]
 BinaryTest = Literal[
     "mcnemar_exact", "mcnemar_midp", "mcnemar_chi2", "mcnemar_edwards", "tango", "exact_unconditional"
@@ -25,197 +35,297 @@ GradedTest = Literal[
     "gaffke",
 ]
 IntervalMethod = Literal["fay_lumbard", "tango", "wald", "agresti_min", "bonett_price", "newcombe"]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-MetricName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+Text = Annotated[str, Field(min_length=1, max_length=1000)]
+Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(visible)]
+MetricName = Name
 Share = Annotated[float, Field(ge=0, le=1)]
 NonNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+
+
+def _shape(value: Any) -> str:
+    """Which form of a key with two forms was written; keeps an error to one line."""
+    if isinstance(value, dict | BaseModel):
+        return "mapping"
+    return "list" if isinstance(value, list) else "plain"
 
 
 class Model(BaseModel):
     """Strict, closed, frozen, finite: what is not written here is an error."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        defer_build=True,
+        regex_engine="rust-regex",
+    )
+
+    def _findings(self) -> Iterable[Finding]:
+        """What is wrong between the keys of this model."""
+        return ()
+
+    @model_validator(mode="after")
+    def _between_keys(self) -> Self:
+        findings = tuple(self._findings())
+        if findings:
+            text = "; ".join(finding.message for finding in findings)
+            raise PydanticCustomError("between_keys", "{text}", {"text": text, "findings": findings})
+        return self
 
 
 class Relative(Model):
     """A share of the baseline instead of an amount in the metric's unit."""
 
-    relative: NonNegative
+    relative: Annotated[NonNegative, Field(description="Share of the baseline, e.g. 0.10 for 10 %.")]
 
 
-Amount = NonNegative | Relative
+Amount = Annotated[
+    Annotated[NonNegative, Tag("plain")] | Annotated[Relative, Tag("mapping")], Discriminator(_shape)
+]
 
 
 class Rule(Model):
     """What gating and guardrails share."""
 
-    metric: MetricName
-    set: Name | None = None
-    kind: Literal["binary", "graded"]
-    direction: Direction
-    test: Literal["auto"] | BinaryTest | GradedTest = "auto"
-    interval: IntervalMethod | None = None
-    scale: tuple[float, float] | None = None
-    assurance: Literal["standard", "guaranteed"] = "standard"
+    metric: Annotated[MetricName, Field(description="The metric's name in the result files.")]
+    set: Annotated[Name | None, Field(description="A named item set, given with --set.")] = None
+    kind: Annotated[Kind, Field(description="binary: pass/fail per item; graded: a number per item.")]
+    direction: Annotated[Direction, Field(description="Which way is better.")]
+    test: Annotated[
+        Literal["auto"] | BinaryTest | GradedTest, Field(description="auto, or a test fixed by name.")
+    ] = "auto"
+    interval: Annotated[
+        IntervalMethod | None, Field(description="One more pass/fail interval, shown and not deciding.")
+    ] = None
+    scale: Annotated[
+        tuple[float, float] | None,
+        Field(strict=False, description="The lowest and highest value the metric can take, e.g. [1, 5]."),
+    ] = None
+    assurance: Annotated[
+        Literal["standard", "guaranteed"],
+        Field(description="guaranteed: a bound that holds at every sample size; needs scale."),
+    ] = "standard"
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        binary_tests = set(BinaryTest.__args__)  # type: ignore[attr-defined]
-        if self.kind == "graded" and self.test in binary_tests:
-            raise ValueError(f"test {self.test} is for pass/fail metrics, but kind is graded")
-        if self.kind == "graded" and self.interval is not None:
-            raise ValueError(f"interval {self.interval} is for pass/fail metrics, but kind is graded")
-        if self.kind == "binary" and self.test not in binary_tests | {"auto", "gaffke"}:
-            raise ValueError(f"test {self.test} is for graded metrics, but kind is binary")
-        if self.scale is not None and not self.scale[0] < self.scale[1]:
-            raise ValueError(f"scale must be [lowest, highest] (found {list(self.scale)})")
-        guaranteed = self.assurance == "guaranteed" or self.test == "gaffke"
-        if guaranteed and self.kind == "graded" and self.scale is None:
-            raise ValueError("a guaranteed bound needs the metric's declared scale: [lowest, highest]")
-        if self.assurance == "guaranteed" and self.test not in {"auto", "gaffke"}:
-            raise ValueError(f"assurance: guaranteed decides by gaffke, but test is {self.test}")
-        return self
+    def _findings(self) -> Iterable[Finding]:
+        return between.rule(self)
 
 
 class Gating(Rule):
     """The one metric that can earn a promotion."""
 
-    margin: Amount
-    margin_rule: Literal["observed", "tested"] = "observed"
-    suspect_gain: Annotated[float, Field(gt=0)] | None = None
+    margin: Annotated[Amount, Field(description="The smallest gain worth a release, or {relative: share}.")]
+    margin_rule: Annotated[
+        Literal["observed", "tested"],
+        Field(description="observed: delta at or above the margin, gain above 0; tested: margin proven."),
+    ] = "observed"
+    suspect_gain: Annotated[
+        Positive | None, Field(description="A larger gain is inconclusive: look for a leak first.")
+    ] = None
+
+    def _findings(self) -> Iterable[Finding]:
+        return between.gating(self)
 
 
 class Guardrail(Rule):
     """A metric that can only block. Which keys it takes depends on ``mode``."""
 
-    mode: Literal["non_inferior", "no_regression", "limit", "churn"] = "non_inferior"
-    tolerance: Amount | None = None
-    detect: Annotated[float, Field(gt=0)] | None = None
-    min: float | None = None
-    max: float | None = None
-    proven: bool = False
-    first: bool = False
+    mode: Annotated[
+        Literal["non_inferior", "no_regression", "limit", "churn"],
+        Field(description="non_inferior: proven within tolerance; no_regression: a veto; limit; churn."),
+    ] = "non_inferior"
+    tolerance: Annotated[
+        Amount | None, Field(description="The largest loss that is acceptable, or {relative: share}.")
+    ] = None
+    detect: Annotated[
+        Positive | None, Field(description="The loss a veto must be able to see, else it is inconclusive.")
+    ] = None
+    min: Annotated[float | None, Field(description="limit: the candidate's lowest acceptable value.")] = None
+    max: Annotated[
+        float | None, Field(description="limit: the candidate's highest value; churn: largest share lost.")
+    ] = None
+    proven: Annotated[bool, Field(description="limit: the whole interval must be within.")] = False
+    first: Annotated[bool, Field(description="If it fails, nothing else is decided.")] = False
 
-    @model_validator(mode="after")
-    def _mode_keys(self) -> Self:
-        wanted = {
-            "non_inferior": {"tolerance"},
-            "no_regression": {"detect"},
-            "limit": {"min", "max", "proven"},
-            "churn": {"max"},
-        }[self.mode]
-        for key in ("tolerance", "detect", "min", "max", "proven"):
-            if key in self.model_fields_set and key not in wanted:
-                raise ValueError(f"mode {self.mode} takes no {key}")
-        if self.mode == "non_inferior" and self.tolerance is None:
-            raise ValueError("mode non_inferior needs a tolerance: the largest loss that is acceptable")
-        if self.mode == "limit" and self.min is None and self.max is None:
-            raise ValueError("mode limit needs min or max")
-        if self.mode == "limit" and None not in (self.min, self.max) and self.min > self.max:  # type: ignore[operator]
-            raise ValueError(f"min is above max ({self.min} > {self.max})")
-        if self.mode == "churn" and (self.max is None or not 0 <= self.max <= 1):
-            raise ValueError("mode churn needs max: the largest share of items that may be lost, 0 to 1")
-        return self
+    def _findings(self) -> Iterable[Finding]:
+        return between.guardrail(self)
 
 
 class Watch(Model):
     """A metric that is reported and never gates."""
 
-    metric: MetricName
-    set: Name | None = None
-    kind: Literal["binary", "graded"] = "graded"
-    direction: Direction = "higher"
+    metric: Annotated[MetricName, Field(description="The metric's name in the result files.")]
+    set: Annotated[Name | None, Field(description="A named item set, given with --set.")] = None
+    kind: Annotated[Kind, Field(description="binary: pass/fail; graded: a number.")] = "graded"
+    direction: Annotated[Direction, Field(description="Which way is better.")] = "higher"
+
+
+Watched = Annotated[
+    Annotated[MetricName, Tag("plain")] | Annotated[Watch, Tag("mapping")], Discriminator(_shape)
+]
 
 
 class Slices(Model):
     """Subsets that are looked at on their own, on the gating metric."""
 
-    by: Annotated[list[Name], Field(min_length=1)]
-    named: dict[Name, list[Name]] = {}
-    mode: Literal["no_regression", "non_inferior"] = "no_regression"
-    tolerance: Amount | None = None
-    min_items: Annotated[int, Field(ge=1)] = 30
+    by: Annotated[list[Name], Field(min_length=1, description="Columns; each value is a slice.")]
+    named: Annotated[
+        dict[Name, list[Text]], Field(description="Per column, the values that must be there.")
+    ] = {}
+    mode: Annotated[
+        Literal["no_regression", "non_inferior"],
+        Field(description="no_regression: a corrected veto; non_inferior: each slice proven."),
+    ] = "no_regression"
+    tolerance: Annotated[
+        Amount | None, Field(description="The largest loss of a slice that is acceptable.")
+    ] = None
+    min_items: Annotated[int, Field(ge=1, description="Smaller slices are reported, not gated.")] = 30
 
-    @model_validator(mode="after")
-    def _keys(self) -> Self:
-        if self.mode == "non_inferior" and self.tolerance is None:
-            raise ValueError("mode non_inferior needs a tolerance: the largest loss that is acceptable")
-        for column in self.named:
-            if column not in self.by:
-                raise ValueError(f"named gives slices of {column!r}, which is not in by")
-        return self
+    def _findings(self) -> Iterable[Finding]:
+        return between.slices(self)
 
 
 class Items(Model):
     """How rows become items, and what counts as a fault in them."""
 
-    id: Name = "id"
-    cluster: Name | None = None
-    repeat: Name | None = None
-    label: Name | None = None
-    comparable: list[Name] = []
-    must_pass: list[Name] | Name | None = None
-    unit: Literal["item", "seed"] = "item"
-    design: Literal["resampled_splits"] | None = None
-    reduce: Literal["mean", "pass_all", "worst"] = "mean"
-    min: Annotated[int, Field(ge=1)] = 30
-    missing: Literal["error", "worst", "drop"] = "error"
-    max_missing: Share = 0.0
-    max_error_rate: Share = 0.0
-    may_shrink: bool = False
+    id: Annotated[Name, Field(description="The column that identifies an item.")] = "id"
+    cluster: Annotated[Name | None, Field(description="The column of items that belong together.")] = None
+    repeat: Annotated[Name | None, Field(description="The column that numbers the runs of an item.")] = None
+    label: Annotated[Name | None, Field(description="Gold labels; must agree between the files.")] = None
+    comparable: Annotated[
+        list[Name], Field(description="Columns that must be equal on both sides, e.g. an input digest.")
+    ] = []
+    must_pass: (
+        Annotated[
+            Annotated[Annotated[list[Text], Field(min_length=1)], Tag("list")]
+            | Annotated[Name, Tag("plain")],
+            Discriminator(_shape),
+            Field(description="Ids that may not newly fail, or a column that marks them."),
+        ]
+        | None
+    ) = None
+    unit: Annotated[
+        Literal["item", "seed"], Field(description="seed: each row is one seed's result (minimum 5).")
+    ] = "item"
+    design: Annotated[
+        Literal["resampled_splits"] | None,
+        Field(description="resampled_splits: values from repeated random train-test splits."),
+    ] = None
+    reduce: Annotated[
+        Literal["mean", "pass_all", "worst"], Field(description="How an item's repeats become one value.")
+    ] = "mean"
+    min: Annotated[int, Field(ge=1, description="Fewer pairs are inconclusive. With unit: seed, 5.")] = 30
+    missing: Annotated[
+        Literal["error", "worst", "drop"], Field(description="What a missing value or item means.")
+    ] = "error"
+    max_missing: Annotated[Share, Field(description="The largest share that may be missing.")] = 0.0
+    max_error_rate: Annotated[Share, Field(description="The largest share of runs that may fail.")] = 0.0
+    may_shrink: Annotated[
+        bool, Field(description="The item set may be smaller than at the last promotion.")
+    ] = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _seeds_are_few(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("unit") == "seed" and "min" not in data:
+            return {**data, "min": 5}
+        return data
+
+    def _findings(self) -> Iterable[Finding]:
+        return between.items(self)
 
 
 class Cycles(Model):
     """How many passing cycles a promotion takes, on which items."""
 
-    required: Annotated[int, Field(ge=1)] = 1
-    windows: Literal["fresh", "reused"] = "reused"
-    looks: Annotated[int, Field(ge=1)] | None = None
-    test: Literal["sign_flip"] | None = None
-    history_required: bool = False
-    feedback: Literal["full", "verdict"] = "full"
-    allow_worn: bool = False
+    required: Annotated[int, Field(ge=1, le=1000, description="Passing cycles in a row.")] = 1
+    windows: Annotated[
+        Literal["fresh", "reused"], Field(description="fresh: every cycle on items not seen before.")
+    ] = "reused"
+    looks: Annotated[
+        int | None, Field(ge=1, description="Planned looks at the items: turns the look ledger on.")
+    ] = None
+    test: Annotated[
+        Literal["sign_flip"] | None, Field(description="sign_flip: test over the cycles' deltas.")
+    ] = None
+    history_required: Annotated[bool, Field(description="A missing history is an error.")] = False
+    feedback: Annotated[
+        Literal["full", "verdict"], Field(description="verdict: a block shows no numbers.")
+    ] = "full"
+    allow_worn: Annotated[bool, Field(description="Items looked at too often are only a caution.")] = False
 
 
 class Systems(Model):
     """Which system to read from a file that holds several, per side."""
 
-    baseline: Name
-    candidate: Name
+    baseline: Annotated[Name, Field(description="The baseline's system.")]
+    candidate: Annotated[Name, Field(description="The candidate's system.")]
+
+
+Word = str | bool | int | float
 
 
 class Artifacts(Model):
     """How to read the result files."""
 
-    format: Name = "auto"
-    system: Name | Systems | None = None
-    labels: dict[Name, Share | list[str | bool | int | float]] = {}
-    mapping: dict[Name, Name] = {}
+    format: Annotated[Name, Field(description="auto, or a format's name.")] = "auto"
+    system: (
+        Annotated[
+            Annotated[Name, Tag("plain")] | Annotated[Systems, Tag("mapping")],
+            Discriminator(_shape),
+            Field(description="Which system of a file that holds several."),
+        ]
+        | None
+    ) = None
+    labels: Annotated[
+        dict[
+            Text,
+            Annotated[
+                Annotated[Share, Tag("plain")] | Annotated[list[Word], Tag("list")], Discriminator(_shape)
+            ],
+        ],
+        Field(description="Words that stand for values: {PASS: 1, FAIL: 0} or {pass: [...], fail: [...]}."),
+    ] = {}
+    mapping: Annotated[
+        dict[Name, Text], Field(description="Name in the policy: dotted path in the file.")
+    ] = {}
+
+    def _findings(self) -> Iterable[Finding]:
+        return between.artifacts(self)
 
 
 class Waiver(Model):
     """A fail that an owner accepts until a date."""
 
-    rule: Name
-    owner: Name
-    reason: Name
-    expires: Name
+    rule: Annotated[Name, Field(description="The rule's id, as reports print it.")]
+    owner: Annotated[Name, Field(description="Who answers for it.")]
+    reason: Annotated[Text, Field(description="Why it is acceptable.")]
+    expires: Annotated[str, AfterValidator(iso_date), Field(description="Last day, YYYY-MM-DD.")]
 
 
 class Policy(Model):
-    """The whole policy file."""
+    """A release gate's policy, agreed before any run."""
 
-    version: Literal[1]
-    name: Name
-    owner: Name | None = None
-    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    gating: Gating
-    guardrails: list[Guardrail] = []
-    watch: list[MetricName | Watch] = []
-    correction: Correction = "holm"
-    slices: Slices | None = None
-    items: Items = Items()
-    cycles: Cycles = Cycles()
-    artifacts: Artifacts = Artifacts()
-    show: list[Name] = []
-    waivers: list[Waiver] = []
+    version: Annotated[Literal[1], Field(description="The policy format's version.")]
+    name: Annotated[Name, Field(description="What the policy is called in reports.")]
+    owner: Annotated[Name | None, Field(description="Who answers for the policy.")] = None
+    alpha: Annotated[float, Field(gt=0, lt=1, description="Two-sided; a decision uses alpha/2.")] = 0.05
+    gating: Annotated[Gating, Field(description="The one metric that can earn a promotion.")]
+    guardrails: Annotated[list[Guardrail], Field(description="Metrics that can only block.")] = []
+    watch: Annotated[list[Watched], Field(description="Metrics reported and never gating.")] = []
+    correction: Annotated[
+        Correction, Field(description="Where one of several tests may decide: vetoes, slices, challengers.")
+    ] = "holm"
+    slices: Annotated[Slices | None, Field(description="Subsets looked at on their own.")] = None
+    items: Annotated[Items, Field(description="How rows become items.")] = Items.model_construct()
+    cycles: Annotated[Cycles, Field(description="Passing cycles required.")] = Cycles.model_construct()
+    artifacts: Annotated[Artifacts, Field(description="How to read the result files.")] = (
+        Artifacts.model_construct()
+    )
+    show: Annotated[list[Name], Field(description="Fields printed with a changed item.")] = []
+    waivers: Annotated[list[Waiver], Field(description="Fails accepted until a date.")] = []
+
+    def _findings(self) -> Iterable[Finding]:
+        return between.policy(self)

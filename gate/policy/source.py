@@ -1,0 +1,78 @@
+"""The policy file's bytes as text: opened without following traps, refused when not plain UTF-8."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from gate.errors import GateError
+
+MAX_BYTES = 1 << 20
+# Controls, foreign line ends, bidirectional overrides, byte order mark: what a reviewer cannot see.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e"
+    "\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
+)
+
+
+def read(path: str) -> bytes:
+    """The bytes of a regular file of at most 1 MiB; anything else is a GateError."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as error:
+        raise _unopened(path, error) from None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise GateError("policy_not_a_file", "the policy is not a regular file", where=path)
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise too_large(path)
+    return data
+
+
+def too_large(path: str) -> GateError:
+    """The error for a policy above the limit."""
+    return GateError("policy_too_large", f"the policy is larger than {MAX_BYTES} bytes", where=f"{path}:1")
+
+
+def _unopened(path: str, error: OSError | ValueError) -> GateError:
+    if isinstance(error, FileNotFoundError):
+        return GateError("policy_missing", "there is no such policy file", where=path, help="see: gate init")
+    # O_NOFOLLOW fails for a link; the operating systems do not agree on the number it fails with.
+    if isinstance(error, OSError) and os.path.islink(path):  # noqa: PTH114
+        return GateError(
+            "policy_is_a_link", "the policy is a symbolic link", where=path, help="name the file it points to"
+        )
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return GateError("policy_unreadable", f"the policy cannot be read ({reason})", where=path)
+
+
+def decode(data: bytes, path: str) -> str:
+    """Bytes to text; a byte that is not UTF-8 is named with its line."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = data[error.start : error.start + 1].hex()
+        message = f"the policy is not UTF-8 (found byte 0x{found})"
+        raise GateError("policy_not_utf8", message, where=f"{path}:{line}", help="save it as UTF-8") from None
+
+
+def check_visible(text: str, path: str) -> None:
+    """Refuse characters that make a file read differently from what it shows."""
+    found = _UNSEEN.search(text)
+    if not found:
+        return
+    line = text.count("\n", 0, found.start()) + 1
+    character = f"U+{ord(found[0]):04X}"
+    mark = found[0] == "\ufeff" and found.start() == 0
+    what = "begins with a byte order mark" if mark else "holds an invisible or control character"
+    advice = "save it as UTF-8 without BOM" if mark else f"remove {character}; in quoted text write an escape"
+    raise GateError(
+        "policy_unseen_character",
+        f"the policy {what} (found {character})",
+        where=f"{path}:{line}",
+        help=advice,
+    )
