@@ -1,0 +1,8 @@
+"""The history at the edge: the file or branch it lives in. What records mean is said in ``gate.cycles``."""
+
+from gate.cycles.chain import History
+from gate.cycles.record import Record
+from gate.history.checks import head_line, merge, verify
+from gate.history.files import init, load, locked
+
+__all__ = ["History", "Record", "head_line", "init", "load", "locked", "merge", "verify"]
