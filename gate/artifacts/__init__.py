@@ -1,1 +1,15 @@
-"""Result files in, one :class:`ItemTable` out. One module a format."""
+"""Result files as tools write them to :class:`ItemTable`; bounded, strict, without running anything in them."""
+
+from __future__ import annotations
+
+from gate.artifacts.reading import detect, read
+from gate.artifacts.registry import FORMATS, Format
+from gate.artifacts.table import ItemTable, Missing, ReadRequest, Source
+
+
+def describe_formats() -> tuple[Format, ...]:
+    """Every format that is read, in the order of detection."""
+    return FORMATS
+
+
+__all__ = ["Format", "ItemTable", "Missing", "ReadRequest", "Source", "describe_formats", "detect", "read"]

@@ -1,0 +1,134 @@
+"""The bytes of one artifact, unpacked and bounded, read as lines, as text or as a JSON document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from gate.artifacts import limits
+from gate.artifacts.encoding import decode, first_bytes
+from gate.artifacts.opening import open_regular, sha256_of
+from gate.errors import GateError
+
+
+@dataclass(slots=True)
+class Content:
+    """path: for messages. file: unpacked bytes, seekable. packed: how the file was compressed, if at all."""
+
+    path: str
+    file: BinaryIO
+    sha256: str
+    bytes_on_disk: int
+    size: int
+    packed: str | None
+    head: bytes
+    _parsed: list[Any] = field(default_factory=list)
+
+    def close(self) -> None:
+        """Release the file."""
+        self.file.close()
+
+    def where(self, line: int | None = None) -> str:
+        """``FILE`` or ``FILE:LINE``."""
+        return self.path if line is None else f"{self.path}:{line}"
+
+    def lines(self, separator: bytes = b"\n") -> Iterator[tuple[int, str]]:
+        """(number, text without its end) of every line; only ``separator`` ends a line."""
+        source = _long_lines(self.file, separator) if separator != b"\n" else _lines(self.file)
+        self.file.seek(0)
+        for number, raw in enumerate(source, 1):
+            if len(raw) > limits.LINE_BYTES:
+                raise GateError(
+                    "line_too_long",
+                    f"a line is longer than {limits.LINE_BYTES // limits.MIB} MiB",
+                    where=self.where(number),
+                    help="write one item a line, without its full transcript",
+                )
+            yield number, decode(raw, self.path, number)
+
+    def text(self) -> str:
+        """The whole file as text; bounded."""
+        return decode(self.whole(), self.path, None)
+
+    def whole(self) -> bytes:
+        """The whole file; bounded."""
+        if self.size > limits.DOCUMENT_BYTES:
+            raise GateError(
+                "document_too_large",
+                f"one document of {self.size:,} bytes (at most {limits.DOCUMENT_BYTES:,})",
+                where=self.path,
+                help="write JSON Lines or Parquet, which are read in pieces",
+            )
+        self.file.seek(0)
+        return self.file.read(limits.DOCUMENT_BYTES + 1)
+
+    def document(self) -> Any:
+        """The file as one JSON value, parsed once."""
+        if not self._parsed:
+            from gate.artifacts.strict_json import parse_document  # noqa: PLC0415
+
+            self._parsed.append(parse_document(self.text(), self.path))
+        return self._parsed[0]
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    while raw := file.readline(limits.LINE_BYTES + 2):
+        yield raw
+
+
+def _long_lines(file: BinaryIO, separator: bytes) -> Iterator[bytes]:
+    rest = b""
+    while block := file.read(limits.MIB):
+        *whole, rest = (rest + block).split(separator)
+        yield from (line + b"\n" for line in whole)
+        if len(rest) > limits.LINE_BYTES:
+            break
+    if rest:
+        yield rest
+
+
+def open_content(path: str) -> Content:
+    """Open, hash, unpack and look at the first bytes. The caller closes it."""
+    raw = open_regular(path)
+    try:
+        size = os.fstat(raw.fileno()).st_size
+        if size == 0:
+            raise GateError("no_items", "the file is empty (0 bytes)", where=path, help=_EMPTY)
+        head = raw.read(8)
+        _bound(path, size, head)
+        digest = sha256_of(raw)
+        packed = _packing(head)
+        if packed is None:
+            return Content(path, raw, digest, size, size, None, first_bytes(raw))
+        from gate.artifacts.unpack import unpack  # noqa: PLC0415
+
+        plain, plain_size = unpack(raw, packed, path)
+    except BaseException:
+        raw.close()
+        raise
+    raw.close()
+    return Content(path, plain, digest, size, plain_size, packed, first_bytes(plain))
+
+
+_EMPTY = "the run that wrote it may have failed; treat the comparison as undecided"
+
+
+def _bound(path: str, size: int, head: bytes) -> None:
+    most = limits.TABLE_BYTES if head.startswith(b"PAR1") else limits.PLAIN_BYTES
+    if size > most:
+        raise GateError(
+            "artifact_too_large",
+            f"{size:,} bytes (at most {most:,})",
+            where=path,
+            help="write Parquet with the needed columns only",
+        )
+
+
+def _packing(head: bytes) -> str | None:
+    if head.startswith(b"\x1f\x8b"):
+        return "gzip"
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        return "zstd"
+    return None

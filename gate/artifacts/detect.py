@@ -1,0 +1,94 @@
+"""Which format a file is, from its bytes. The name of the file is never looked at."""
+
+from __future__ import annotations
+
+import json
+
+from gate.artifacts import limits
+from gate.artifacts.content import Content
+from gate.artifacts.encoding import BOM, refuse_wide
+from gate.errors import GateError
+
+_MAGIC = (
+    (b"PK\x05\x06", "an empty zip archive", ""),
+    (b"\x93NUMPY", "a bare .npy array", "save named arrays with numpy.savez, or write CSV or Parquet"),
+    (b"ARROW1", "Arrow/Feather", "write Parquet"),
+    (b"FEA1", "Feather", "write Parquet"),
+    (b"\x89HDF", "HDF5", "write Parquet"),
+    (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "export the sheet as CSV"),
+    (b"%PDF", "a PDF", "export the table as CSV"),
+    (b"BZh", "bzip2", "use gzip or zstd"),
+    (b"\xfd7zXZ", "xz", "use gzip or zstd"),
+    (b"Obj\x01", "Avro", "write Parquet"),
+    (b"ORC", "ORC", "write Parquet"),
+    (b"\x1f\x8b", "packed twice", "unpack it once"),
+    (b"\x28\xb5\x2f\xfd", "packed twice", "unpack it once"),
+)
+
+
+def detect_content(content: Content) -> str:
+    """The format's name, or a GateError that says what the file is instead."""
+    head = content.head
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"\x80") and head[1:2] in {b"\x02", b"\x03", b"\x04", b"\x05"}:
+        raise _unknown(content, "a pickle, which can run code", "write CSV, JSON Lines, Parquet or NPZ")
+    for magic, name, help_text in _MAGIC:
+        if head.startswith(magic):
+            raise _unknown(content, name, help_text)
+    refuse_wide(head, content.path)
+    text = head.removeprefix(BOM).lstrip(b" \t\r\n")
+    if not text:
+        raise GateError("no_items", "the file holds only blanks", where=content.path)
+    if text[:1] in {b"{", b"["} or text[:2] in {b"//", b"/*"}:
+        return _json_kind(text, content)
+    if b"\x00" in head[:1024]:
+        raise _unknown(content, "binary data", "write CSV, JSON Lines or Parquet")
+    return _table_kind(text)
+
+
+def _json_kind(text: bytes, content: Content) -> str:
+    """JSON Lines if another object follows the first line; else one document."""
+    if text[:1] != b"{":
+        return "json"
+    first, rest = _two_lines(content)
+    if not rest.startswith(b"{"):
+        return "json"
+    return "jsonl" if _whole(first) or not _opens_only(first) else "json"
+
+
+def _two_lines(content: Content) -> tuple[bytes, bytes]:
+    """The first line that is not blank, and the start of the next one."""
+    content.file.seek(0)
+    found: list[bytes] = []
+    while len(found) < 2 and (line := content.file.readline(limits.LINE_BYTES)):
+        if bare := line.removeprefix(BOM).strip():
+            found.append(bare)
+    return (*found, b"", b"")[:2]
+
+
+def _opens_only(line: bytes) -> bool:
+    """A line such as ``{`` or ``{"results": [`` begins a document that goes on."""
+    return line.endswith((b"{", b"[", b","))
+
+
+def _whole(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _table_kind(text: bytes) -> str:
+    header = text.partition(b"\n")[0]
+    return "tsv" if header.count(b"\t") > max(header.count(mark) for mark in (b",", b";", b"|")) else "csv"
+
+
+def _unknown(content: Content, found: str, help_text: str) -> GateError:
+    return GateError(
+        "unknown_format",
+        f"no result format that is read (it looks like {found})",
+        where=content.path,
+        help=help_text or "`gate formats` lists what is read",
+    )

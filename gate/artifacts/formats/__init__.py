@@ -1,0 +1,1 @@
+"""One module a format; ``gate.artifacts.registry`` names them. Nothing is imported before it is used."""

@@ -1,0 +1,30 @@
+"""Every bound a file must keep. A reader never allocates more than these allow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+KIB: Final = 1 << 10
+MIB: Final = 1 << 20
+GIB: Final = 1 << 30
+
+PLAIN_BYTES: Final = 8 * GIB
+"""A plain text file; it is streamed, so this is generous."""
+TABLE_BYTES: Final = 64 * GIB
+"""A Parquet file; DuckDB reads the named columns only."""
+DOCUMENT_BYTES: Final = 256 * MIB
+"""A JSON or XML document, which is held in memory as a whole."""
+UNPACKED_BYTES: Final = 256 * MIB
+"""What a compressed file, or all members read from an archive, may unpack to."""
+RATIO: Final = 200
+"""Unpacked to packed bytes, looked at after the first MiB."""
+LINE_BYTES: Final = 8 * MIB
+"""One line. Lines of 1.5 MB occur in real logs."""
+MEMBERS: Final = 50_000
+"""Members of a zip archive."""
+DEPTH: Final = 64
+"""Nesting of JSON and XML."""
+DIGITS: Final = 4300
+"""Digits of one integer, Python's own default, kept even where the environment lifts it."""
+ID_CHARS: Final = 4096
+COLUMNS: Final = 50_000

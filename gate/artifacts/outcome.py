@@ -1,0 +1,51 @@
+"""Whether the run of a row completed: the columns ``error`` and ``status``, or those mapped to the names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gate.artifacts.records import ABSENT, Records
+from gate.artifacts.strict_json import NoNumber
+from gate.artifacts.table import BoolArray
+
+FAILED_STATUS = frozenset(
+    "error errored timeout timed_out timedout skipped cancelled canceled crashed infra_error failed_to_run".split()
+)
+_NO_ERROR_TEXT = frozenset({"", "null", "none", "nan", "false", "0"})
+
+
+def failed_runs(records: Records, error: str | None, status: str | None) -> BoolArray:
+    """True where a run did not complete, by the format's own word or by a reserved column."""
+    failed = np.zeros(records.count, dtype=np.bool_)
+    if records.failed is not None:
+        failed |= np.asarray(records.failed, dtype=np.bool_)
+    errors = records.cells.get(error) if error is not None else None
+    if errors is not None:
+        failed |= _flags(errors, text=records.text)
+    states = records.cells.get(status) if status is not None else None
+    if states is not None:
+        failed |= np.fromiter((_is_failed(cell) for cell in states), dtype=np.bool_, count=len(states))
+    return failed
+
+
+def _flags(cells: Sequence[Any], *, text: bool) -> BoolArray:
+    return np.fromiter((_is_error(cell, text=text) for cell in cells), dtype=np.bool_, count=len(cells))
+
+
+def _is_error(cell: Any, *, text: bool) -> bool:
+    if cell is None or cell is ABSENT or cell is False:
+        return False
+    if isinstance(cell, str):
+        return cell.strip().lower() not in _NO_ERROR_TEXT if text else bool(cell.strip())
+    if isinstance(cell, NoNumber):
+        return cell.token != "NaN"
+    if isinstance(cell, int | float):
+        return cell != 0 and cell == cell
+    return bool(cell)
+
+
+def _is_failed(cell: Any) -> bool:
+    return isinstance(cell, str) and cell.strip().lower().replace("-", "_").replace(" ", "_") in FAILED_STATUS

@@ -1,0 +1,63 @@
+"""What a format found in a file, before any rule about ids and values is applied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gate.artifacts.table import ReadRequest
+
+
+class _Absent:
+    """The cell does not exist in its row."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT: Final = _Absent()
+RESERVED: Final = ("error", "status")
+"""Columns that say whether a run completed, where the policy gives the names no other role."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """One entry per row everywhere.
+
+    cells: path -> cells (str, int, float, bool, None, NoNumber, list, dict or ABSENT), only for paths that were
+    asked for and occur. available: names for messages and the first look. text: every cell is text (CSV).
+    lines: line of each row. place: how to name row i where there are no lines.
+    ids, repeats, failed: the format's own. refused: metric -> why it has no value per item.
+    """
+
+    format: str
+    count: int
+    cells: Mapping[str, Sequence[Any]]
+    available: tuple[str, ...] = ()
+    text: bool = False
+    decimal_comma: bool = False
+    lines: Sequence[int] | None = None
+    place: Callable[[int], str] | None = None
+    ids: Sequence[Any] | None = None
+    repeats: Sequence[Any] | None = None
+    failed: Sequence[bool] | None = None
+    refused: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    cautions: tuple[tuple[str, str], ...] = ()
+    system: str | None = None
+
+
+def paths_of(request: ReadRequest) -> dict[str, str]:
+    """Name -> path in the file, for all the request names and for the reserved columns it leaves free."""
+    names = [request.id, *request.metrics, *request.columns]
+    names += [name for name in (request.repeat, request.cluster) if name is not None]
+    names += [name for name in RESERVED if name not in names]
+    return {name: request.mapping.get(name, name) for name in names}
+
+
+def place(records: Records, row: int) -> str:
+    """``line 7``, or how the format names its rows."""
+    if records.lines is not None:
+        return f"line {records.lines[row]}"
+    return records.place(row) if records.place is not None else f"item {row + 1}"

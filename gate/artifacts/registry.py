@@ -1,0 +1,61 @@
+"""Every format by name: what it reads and which module reads it. Importing this imports no reader."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from gate.artifacts.content import Content
+from gate.artifacts.records import Records
+from gate.artifacts.table import ReadRequest
+from gate.errors import GateError, examples
+
+
+class Load(Protocol):
+    """Read a file: the requested columns, or without a request everything for a first look."""
+
+    def __call__(self, content: Content, request: ReadRequest | None) -> Records:
+        """The rows as they lie in the file."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """name: as in the policy. reads: one line for people. item, metrics: what they are called there."""
+
+    name: str
+    module: str
+    reads: str
+    item: str
+    metrics: str
+    function: str = "load"
+
+    def load(self) -> Load:
+        """The reader, imported now."""
+        return cast(
+            "Load", getattr(importlib.import_module(f"gate.artifacts.formats.{self.module}"), self.function)
+        )
+
+
+_MAPPED = "your id column (items.id)"
+_ANY = "any column; artifacts.mapping gives paths"
+FORMATS = (
+    Format("csv", "delimited", "CSV with a header; comma, semicolon or |", _MAPPED, _ANY),
+    Format("tsv", "delimited", "tab-separated text with a header", _MAPPED, _ANY),
+    Format(
+        "json", "mapped_json", "JSON: list of objects, {columns, data}, or one list inside", _MAPPED, _ANY
+    ),
+    Format("jsonl", "mapped_json", "JSON Lines: one object a line", _MAPPED, _ANY, "load_lines"),
+    Format("parquet", "parquet", "Parquet; struct fields by dotted path", _MAPPED, _ANY),
+)
+BY_NAME = {entry.name: entry for entry in FORMATS}
+
+
+def named(name: str) -> Format:
+    """The format called ``name``, or a GateError that lists them."""
+    if name not in BY_NAME:
+        raise GateError(
+            "unknown_format", f"there is no format {name!a} (there are: {examples(list(BY_NAME), 0)})"
+        )
+    return BY_NAME[name]

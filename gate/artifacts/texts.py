@@ -1,0 +1,63 @@
+"""Text columns: clusters, slices, labels, what is compared or shown. None where the file has no value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gate.artifacts.records import ABSENT
+from gate.artifacts.strict_json import NoNumber
+from gate.artifacts.table import ObjectArray
+from gate.errors import GateError, quoted
+
+
+def objects(cells: Sequence[Any]) -> ObjectArray:
+    """A one-dimensional object array, whatever the cells are."""
+    array = np.empty(len(cells), dtype=object)
+    array[:] = cells
+    return array
+
+
+def text_column(cells: Sequence[Any], name: str, where: Callable[[int], str]) -> ObjectArray:
+    """Cells as text; a column that is float and integral as a whole reads as integers, like ids."""
+    floats = [cell for cell in cells if type(cell) is float]
+    others = any(type(cell) in {int, str, bool} for cell in cells)
+    integral = bool(floats) and not others and all(cell.is_integer() and abs(cell) < 2**53 for cell in floats)
+    texts = [_text(cell, integral=integral) for cell in cells]
+    for row, text in enumerate(texts):
+        if text is not None and not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise GateError(
+                "invalid_text",
+                f"column {quoted(name)} holds a lone surrogate (found {quoted(text)})",
+                where=where(row),
+                help="write valid Unicode",
+            )
+    return objects(texts)
+
+
+def _text(cell: Any, *, integral: bool) -> str | None:
+    if type(cell) is str:
+        return cell or None
+    if cell is None or cell is ABSENT:
+        return None
+    if type(cell) is bool:
+        return "true" if cell else "false"
+    if type(cell) is float:
+        if cell != cell:
+            return None
+        return str(int(cell)) if integral else repr(cell)
+    if type(cell) is int:
+        return str(cell)
+    return cell.token if isinstance(cell, NoNumber) else canonical(cell)
+
+
+def canonical(value: Any) -> str:
+    """One spelling of a JSON value: sorted keys, no spaces."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_token)
+
+
+def _token(value: Any) -> str:
+    return value.token if isinstance(value, NoNumber) else str(value)

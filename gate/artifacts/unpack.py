@@ -1,0 +1,83 @@
+"""Unpack gzip and zstd into an unlinked temporary file, within a budget of bytes and of ratio."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO, cast
+
+from gate.artifacts import limits
+from gate.errors import GateError
+
+
+def unpack(raw: BinaryIO, packing: str, path: str) -> tuple[BinaryIO, int]:
+    """(unpacked file at position 0, its size). Nothing beyond the budget is ever produced."""
+    out = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
+    size = 0
+    try:
+        for block in _blocks(raw, packing, path):
+            size += len(block)
+            budget(size, raw.tell(), path)
+            out.write(block)
+    except BaseException:
+        out.close()
+        raise
+    out.seek(0)
+    if size == 0:
+        out.close()
+        raise GateError("no_items", "the file is empty once unpacked", where=path)
+    return out, size
+
+
+def budget(unpacked: int, packed: int, where: str) -> None:
+    """Refuse a bomb: too many bytes, or too many for what was packed."""
+    if unpacked > limits.UNPACKED_BYTES:
+        raise GateError(
+            "unpacks_too_large",
+            f"it unpacks to more than {limits.UNPACKED_BYTES // limits.MIB} MiB",
+            where=where,
+            help="unpack it yourself if you trust it, or write Parquet with the needed columns only",
+        )
+    if unpacked > limits.MIB and unpacked > limits.RATIO * max(packed, 1):
+        raise GateError(
+            "unpacks_too_large",
+            f"it unpacks to more than {limits.RATIO} times its size (a decompression bomb?)",
+            where=where,
+            help="unpack it yourself if you trust it",
+        )
+
+
+def _blocks(raw: BinaryIO, packing: str, path: str) -> Iterator[bytes]:
+    raw.seek(0)
+    try:
+        if packing == "gzip":
+            with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
+                while block := stream.read(limits.MIB):
+                    yield block
+        else:
+            yield from _zstd_blocks(raw)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _broken(packing, path, error) from None
+
+
+def _zstd_blocks(raw: BinaryIO) -> Iterator[bytes]:
+    import zstandard  # noqa: PLC0415
+
+    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    try:
+        with decompressor.stream_reader(raw, read_across_frames=True, closefd=False) as stream:
+            while block := stream.read(limits.MIB):
+                yield block
+    except zstandard.ZstdError as error:
+        raise EOFError(str(error)) from None
+
+
+def _broken(packing: str, path: str, error: Exception) -> GateError:
+    return GateError(
+        "broken_archive",
+        f"the {packing} data is broken or cut short ({str(error)[:60]})",
+        where=path,
+        help="transfer or write the file again",
+    )

@@ -1,0 +1,166 @@
+"""How a cell becomes a number: by written rules for the declared kind, never by guessing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gate.artifacts.records import ABSENT
+from gate.artifacts.strict_json import NoNumber
+from gate.artifacts.table import BoolArray, FloatArray, Missing
+from gate.errors import GateError, quoted
+
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+"""Text that is a number. Not ``1_000``, ``0x1F``, ``1,5`` or ``85%``."""
+NO_VALUE = frozenset({"", "nan", "null", "none", "na", "n/a", "inf", "+inf", "-inf", "infinity", "+infinity"})
+NO_VALUE |= {"-infinity", "-nan", "+nan", "<na>", "#n/a", "nat"}
+BOOLS = {"true": 1.0, "false": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What the policy declared for one metric. text: the file has no types (CSV)."""
+
+    metric: str
+    kind: str
+    words: Mapping[str, float]
+    text: bool = False
+    decimal_comma: bool = False
+
+
+class _NoValue(Exception):  # noqa: N818
+    """The cell holds no number; the argument says what stood there."""
+
+
+class _Unfit(Exception):  # noqa: N818
+    """The cell is of another type than the metric; the arguments say what was found and what helps."""
+
+
+Column = tuple[FloatArray, Missing]
+
+
+def numbers(
+    cells: Sequence[Any],
+    rule: Rule,
+    failed: BoolArray,
+    ids: Sequence[str],
+    place: Callable[[int], str],
+    where: Callable[[int], str],
+) -> Column:
+    """The values of one metric and what is missing in it. Rows whose run failed are not looked at."""
+    values = np.full(len(cells), np.nan)
+    count, shown = 0, []
+    for row, cell in enumerate(cells):
+        if failed[row]:
+            continue
+        try:
+            values[row] = number(cell, rule)
+        except _NoValue as gap:
+            count += 1
+            if count <= 5:
+                shown.append((ids[row], place(row), str(gap)))
+        except _Unfit as unfit:
+            found, help_text = unfit.args
+            raise GateError(
+                "invalid_value",
+                f"metric {quoted(rule.metric)}, item {quoted(ids[row])}: {found}",
+                where=where(row),
+                help=help_text,
+            ) from None
+    return values, Missing(count, tuple(shown))
+
+
+def number(cell: Any, rule: Rule) -> float:
+    """One cell as a number, or the reason why not."""
+    kind = type(cell)
+    if kind is float or kind is int:
+        return _checked(_finite(cell), rule)
+    if kind is bool:
+        return _boolean(float(cell), rule)
+    if kind is str:
+        return _text(cell, rule)
+    if cell is None:
+        raise _NoValue("null")
+    if cell is ABSENT:
+        raise _NoValue("absent")
+    if isinstance(cell, NoNumber):
+        raise _NoValue(cell.token)
+    raise _Unfit(
+        f"a {'list' if isinstance(cell, list) else 'nested object'} is no number",
+        "map the metric to a number",
+    )
+
+
+def _finite(cell: float) -> float:
+    try:
+        value = float(cell)
+    except OverflowError:
+        raise _NoValue("an integer beyond the range of float64") from None
+    if math.isfinite(value):
+        return value
+    raise _NoValue("NaN" if math.isnan(value) else "a number beyond the range of float64 (such as 1e400)")
+
+
+def _checked(value: float, rule: Rule) -> float:
+    if rule.kind == "binary" and value not in {0.0, 1.0}:
+        raise _Unfit(
+            f"kind binary takes 0/1, true/false or declared words (found {value:g})",
+            "declare kind: graded, or map the metric to its pass/fail column",
+        )
+    return value
+
+
+def _boolean(value: float, rule: Rule) -> float:
+    if rule.kind != "binary":
+        raise _Unfit(
+            f"a boolean in a metric of kind {rule.kind} (found {'true' if value else 'false'})",
+            "declare kind: binary for pass/fail metrics",
+        )
+    return value
+
+
+def _text(cell: str, rule: Rule) -> float:
+    if cell in rule.words:
+        return _checked(rule.words[cell], rule)
+    bare = cell.strip()
+    if bare in rule.words:
+        return _checked(rule.words[bare], rule)
+    if bare.lower() in NO_VALUE:
+        raise _NoValue(bare or "empty")
+    if rule.text:
+        return _written(bare, rule)
+    if NUMBER.fullmatch(bare):
+        raise _Unfit(
+            f"a number written as text (found {quoted(cell)})", "write numbers as JSON numbers, not as text"
+        )
+    raise _no_word(cell)
+
+
+def _written(bare: str, rule: Rule) -> float:
+    """A cell of a file without types."""
+    truth = BOOLS.get(bare.lower())
+    if truth is not None:
+        return _boolean(truth, rule)
+    plain = bare.replace(",", ".", 1) if rule.decimal_comma and "." not in bare else bare
+    if NUMBER.fullmatch(plain):
+        value = float(plain)
+        if math.isinf(value):
+            raise _NoValue(bare[:40])
+        return _checked(value, rule)
+    if bare.endswith("%"):
+        raise _Unfit(
+            f"a percentage (found {quoted(bare)})", "write 0.85 instead of 85%; the unit must not be guessed"
+        )
+    raise _no_word(bare)
+
+
+def _no_word(cell: str) -> _Unfit:
+    return _Unfit(
+        f"text is no value (found {quoted(cell)})",
+        "declare the words in the policy: artifacts: {labels: {pass: [...], fail: [...]}}",
+    )
