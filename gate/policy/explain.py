@@ -12,9 +12,10 @@ from gate.errors import quoted
 from gate.policy import unavailable
 from gate.policy.findings import Finding, Path, dotted
 from gate.policy.model import Policy
+from gate.policy.values import wrong_value
 
 _TAGS = {"plain", "list", "mapping", "[key]"}
-_SHOWN = 200
+_HINTS = 50  # a nearest key takes time, and only the first finding is shown in full
 
 
 def explain(error: ValidationError, lines: Mapping[Path, int], known: Iterable[Path] = ()) -> list[Finding]:
@@ -28,7 +29,7 @@ def explain(error: ValidationError, lines: Mapping[Path, int], known: Iterable[P
         path = _path(item["loc"], lines)
         if any(path[:length] in faulty for length in range(1, len(path) + 1)):
             continue
-        findings += _translate(item, path, hints=len(findings) < _SHOWN)
+        findings += _translate(item, path, hints=len(findings) < _HINTS)
     return findings
 
 
@@ -55,23 +56,38 @@ def _translate(item: Any, path: Path, *, hints: bool) -> Iterator[Finding]:
     elif kind == "missing":
         yield Finding("missing_key", f"{dotted(path)} is missing", path=path)
     else:
-        yield _wrong_value(kind, value, context, path, item["msg"])
+        message, advice = wrong_value(kind, value, context, item["msg"])
+        yield Finding("wrong_value", f"{dotted(path)} {message}", advice, path)
 
 
 def _unknown_key(path: Path, *, hints: bool) -> Finding:
-    key = str(path[-1])
-    section = dotted(path[:-1])
+    key, section = str(path[-1]), dotted(path[:-1])
     place = f" in {section}" if section else ""
-    near = difflib.get_close_matches(key, _keys_at(path[:-1]), n=1) if hints else []
-    advice = f"did you mean {near[0]}?" if near else "see: gate schema policy"
+    advice = (_nearest(key, path[:-1]) if hints else "") or "see: gate schema policy"
     return Finding("unknown_key", f"unknown key {quoted(key)}{place}", advice, path)
 
 
-def _keys_at(path: Path) -> list[str]:
-    """The keys that exist at a place of the policy."""
+def _nearest(key: str, section: Path) -> str:
+    """The key that was meant: of this section, or the same or nearest key of another one."""
+    here = difflib.get_close_matches(key, keys_at(section), n=1)
+    if here:
+        return f"did you mean {here[0]}?"
+    homes = [name for name in _SECTIONS if name != str((*section, "")[0]) and key in keys_at((name,))]
+    if homes:
+        return f"{key} is a key of {' and '.join(name or 'the top level' for name in homes)}"
+    everywhere = {inner: name for name in reversed(_SECTIONS) for inner in keys_at((name,) if name else ())}
+    near = difflib.get_close_matches(key, everywhere, n=1)
+    return f"did you mean {dotted((everywhere[near[0]], near[0]))}?" if near else ""
+
+
+_SECTIONS = ["", "gating", "guardrails", "items", "cycles", "slices", "artifacts", "waivers"]
+
+
+def keys_at(path: Path) -> list[str]:
+    """The keys that exist at a place of the policy; empty where keys are free."""
     model: type[BaseModel] | None = Policy
     for part in path:
-        if isinstance(part, str) and model:
+        if isinstance(part, str) and part and model:
             field = model.model_fields.get(part)
             model = next(_models(field.annotation), None) if field else None
     return list(model.model_fields) if model else []
@@ -82,28 +98,3 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield annotation
     for part in get_args(annotation):
         yield from _models(part)
-
-
-def _wrong_value(kind: str, value: Any, context: dict[str, Any], path: Path, message: str) -> Finding:
-    name = dotted(path)
-    if kind == "literal_error":
-        return _not_a_word(name, value, context["expected"], path)
-    return Finding("wrong_value", f"{name}: {message} (found {found(value)})", path=path)
-
-
-def _not_a_word(name: str, value: Any, expected: str, path: Path) -> Finding:
-    words = [word.strip("' ") for word in expected.replace(" or ", ", ").split(",")]
-    near = difflib.get_close_matches(value, words, n=1) if isinstance(value, str) else []
-    advice = f"did you mean {near[0]}?" if near else ""
-    return Finding("wrong_value", f"{name} must be {expected} (found {found(value)})", advice, path)
-
-
-def found(value: Any) -> str:
-    """What stood there, short and harmless."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return quoted(value, 60)
-    if isinstance(value, int | float):
-        return repr(value)
-    return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "nothing"

@@ -92,7 +92,7 @@ def _no_mapping(tree: Tree) -> Finding:
 
 
 def _error(findings: list[Finding], lines: Mapping[Path, int], path: str) -> GateError:
-    """The first finding by line (what is missing has no line, so it comes last), and how many more there are."""
+    """The first finding by line (a missing key has no line, so it comes last) and how many more."""
     first = min(findings, key=lambda one: (one.code == "missing_key", one.line or line_of(lines, one.path)))
     more = len(findings) - 1
     message = f"{first.message} (and {more} more)" if more else first.message

@@ -1,6 +1,6 @@
 """The policy as frozen, strict values: every key, its default and what it means.
 
-What must hold between keys is in :mod:`gate.policy.between`; every model runs its part of it.
+What must hold between keys is in :mod:`gate.policy.between` (within a section) and :mod:`gate.policy.across`.
 """
 
 from __future__ import annotations
@@ -11,57 +11,22 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from gate.policy import between
+from gate.policy import across, between
+from gate.policy.fields import Name, NonNegative, Positive, Share, Text, shape
 from gate.policy.findings import Finding
-from gate.policy.names import iso_date, visible
+from gate.policy.methods import BinaryTest, GradedTest, IntervalMethod
+from gate.policy.names import iso_date
 
 Direction = Literal["higher", "lower"]
 Kind = Literal["binary", "graded"]
 Correction = Literal["none", "bonferroni", "holm", "hochberg", "bh", "by"]
-BinaryTest = Literal[
-    "mcnemar_exact", "mcnemar_midp", "mcnemar_chi2", "mcnemar_edwards", "tango", "exact_unconditional"
-]
-GradedTest = Literal[
-    "t_guarded",
-    "paired_t",
-    "bootstrap",
-    "bootstrap_bca",
-    "bootstrap_t",
-    "sign_flip",
-    "bca_sign_flip",
-    "wilcoxon",
-    "wilcoxon_pratt",
-    "sign",
-    "gaffke",
-]
-IntervalMethod = Literal["fay_lumbard", "tango", "wald", "agresti_min", "bonett_price", "newcombe"]
-
-Text = Annotated[str, Field(min_length=1, max_length=1000)]
-Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(visible)]
-MetricName = Name
-Share = Annotated[float, Field(ge=0, le=1)]
-NonNegative = Annotated[float, Field(ge=0)]
-Positive = Annotated[float, Field(gt=0)]
-
-
-def _shape(value: Any) -> str:
-    """Which form of a key with two forms was written; keeps an error to one line."""
-    if isinstance(value, dict | BaseModel):
-        return "mapping"
-    return "list" if isinstance(value, list) else "plain"
 
 
 class Model(BaseModel):
     """Strict, closed, frozen, finite: what is not written here is an error."""
 
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        frozen=True,
-        allow_inf_nan=False,
-        defer_build=True,
-        regex_engine="rust-regex",
-    )
+    # defer_build: the sections are built once, inside the policy's validator, and not on import.
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
     def _findings(self) -> Iterable[Finding]:
         """What is wrong between the keys of this model."""
@@ -83,14 +48,14 @@ class Relative(Model):
 
 
 Amount = Annotated[
-    Annotated[NonNegative, Tag("plain")] | Annotated[Relative, Tag("mapping")], Discriminator(_shape)
+    Annotated[NonNegative, Tag("plain")] | Annotated[Relative, Tag("mapping")], Discriminator(shape)
 ]
 
 
 class Rule(Model):
     """What gating and guardrails share."""
 
-    metric: Annotated[MetricName, Field(description="The metric's name in the result files.")]
+    metric: Annotated[Name, Field(description="The metric's name in the result files.")]
     set: Annotated[Name | None, Field(description="A named item set, given with --set.")] = None
     kind: Annotated[Kind, Field(description="binary: pass/fail per item; graded: a number per item.")]
     direction: Annotated[Direction, Field(description="Which way is better.")]
@@ -156,15 +121,13 @@ class Guardrail(Rule):
 class Watch(Model):
     """A metric that is reported and never gates."""
 
-    metric: Annotated[MetricName, Field(description="The metric's name in the result files.")]
+    metric: Annotated[Name, Field(description="The metric's name in the result files.")]
     set: Annotated[Name | None, Field(description="A named item set, given with --set.")] = None
     kind: Annotated[Kind, Field(description="binary: pass/fail; graded: a number.")] = "graded"
     direction: Annotated[Direction, Field(description="Which way is better.")] = "higher"
 
 
-Watched = Annotated[
-    Annotated[MetricName, Tag("plain")] | Annotated[Watch, Tag("mapping")], Discriminator(_shape)
-]
+Watched = Annotated[Annotated[Name, Tag("plain")] | Annotated[Watch, Tag("mapping")], Discriminator(shape)]
 
 
 class Slices(Model):
@@ -201,7 +164,7 @@ class Items(Model):
         Annotated[
             Annotated[Annotated[list[Text], Field(min_length=1)], Tag("list")]
             | Annotated[Name, Tag("plain")],
-            Discriminator(_shape),
+            Discriminator(shape),
             Field(description="Ids that may not newly fail, or a column that marks them."),
         ]
         | None
@@ -274,7 +237,7 @@ class Artifacts(Model):
     system: (
         Annotated[
             Annotated[Name, Tag("plain")] | Annotated[Systems, Tag("mapping")],
-            Discriminator(_shape),
+            Discriminator(shape),
             Field(description="Which system of a file that holds several."),
         ]
         | None
@@ -283,7 +246,7 @@ class Artifacts(Model):
         dict[
             Text,
             Annotated[
-                Annotated[Share, Tag("plain")] | Annotated[list[Word], Tag("list")], Discriminator(_shape)
+                Annotated[Share, Tag("plain")] | Annotated[list[Word], Tag("list")], Discriminator(shape)
             ],
         ],
         Field(description="Words that stand for values: {PASS: 1, FAIL: 0} or {pass: [...], fail: [...]}."),
@@ -328,4 +291,4 @@ class Policy(Model):
     waivers: Annotated[list[Waiver], Field(description="Fails accepted until a date.")] = []
 
     def _findings(self) -> Iterable[Finding]:
-        return between.policy(self)
+        return across.policy(self)

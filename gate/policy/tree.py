@@ -108,7 +108,7 @@ class _Builder:
         elif isinstance(event, yaml.CollectionEndEvent):
             self.stack.pop()
         elif isinstance(event, yaml.AliasEvent):
-            self._fault("yaml_alias", f"aliases are not allowed (found *{event.anchor[:40]})", line)
+            self._fault("yaml_alias", f"aliases are not allowed (found *{str(event.anchor)[:40]})", line)
             self._place(Fault(), line)
         elif isinstance(event, yaml.DocumentStartEvent):
             self._document(event, line)
@@ -167,7 +167,7 @@ class _Builder:
 
     def _decorations(self, event: Any, line: int) -> bool:
         if event.anchor:
-            self._fault("yaml_anchor", f"anchors are not allowed (found &{event.anchor[:40]})", line)
+            self._fault("yaml_anchor", f"anchors are not allowed (found &{str(event.anchor)[:40]})", line)
         if event.tag:
             advice = "remove the tag" if isinstance(event, yaml.ScalarEvent) else ""
             self._fault("yaml_tag", f"tags are not allowed (found {quoted(event.tag)})", line, help_=advice)

@@ -1,0 +1,147 @@
+"""What must hold between the sections of a policy, each a finding at the key to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from gate.errors import quoted
+from gate.policy.between import amount, conflict, is_new, is_share, margin_test
+from gate.policy.findings import Finding, Path
+from gate.policy.methods import BINARY_TESTS, NEEDS_INDEPENDENT_SPLITS
+from gate.policy.rules import SLICE, guardrail_ids, rule_ids
+
+if TYPE_CHECKING:
+    from gate.policy.model import Guardrail, Policy, Rule
+
+
+def policy(p: Policy) -> Iterator[Finding]:
+    """The whole policy, section against section."""
+    yield from is_new(p.show, "show")
+    yield from _one_meaning(p)
+    yield from _twice(p)
+    for path, rule in _rules(p):
+        yield from _repeats(p, path, rule)
+        yield from _worst(p, path, rule)
+        yield from _seeds(p, path, rule)
+        yield from _splits(p, path, rule)
+    yield from _slices(p)
+    yield from _cycles(p)
+    yield from _waivers(p)
+
+
+def _rules(p: Policy) -> Iterator[tuple[Path, Rule]]:
+    yield ("gating",), p.gating
+    for index, rule in enumerate(p.guardrails):
+        yield ("guardrails", index), rule
+
+
+def _one_meaning(p: Policy) -> Iterator[Finding]:
+    """A metric of one item set has one kind and one direction."""
+    known: dict[tuple[str | None, str], Rule] = {}
+    for path, rule in _rules(p):
+        first = known.setdefault((rule.set, rule.metric), rule)
+        for key in ("kind", "direction"):
+            here, there = getattr(rule, key), getattr(first, key)
+            if here != there:
+                message = f"{quoted(rule.metric)} is {there} in another rule and {here} here"
+                yield conflict(message, *path, key)
+
+
+def _twice(p: Policy) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for index, name in enumerate(guardrail_ids(p)):
+        if name in seen:
+            message = f"the guardrail {quoted(name)} is there twice"
+            yield conflict(message, "guardrails", index, "metric", advice="keep one of them")
+        seen.add(name)
+    watched: set[tuple[str | None, str]] = set()
+    for index, watch in enumerate(p.watch):
+        key = (None, watch) if isinstance(watch, str) else (watch.set, watch.metric)
+        if key in watched:
+            yield conflict(f"{quoted(key[1])} is watched twice", "watch", index, advice="keep one of them")
+        watched.add(key)
+
+
+def _repeats(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
+    """Repeats make pass/fail a number per item, which the tests of two outcomes cannot take."""
+    if p.items.repeat is None:
+        return
+    if rule.test in BINARY_TESTS:
+        message = f"test {rule.test} takes one pass or fail per item, but items.repeat declares several runs"
+        advice = "leave test out (auto), or remove items.repeat"
+        yield conflict(message, *path, "test", advice=advice)
+    if rule.interval is not None:
+        message = f"interval {rule.interval} takes one pass or fail per item, but items.repeat is declared"
+        yield conflict(message, *path, "interval", advice="leave interval out")
+
+
+def _worst(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
+    if p.items.missing == "worst" and rule.kind == "graded" and rule.scale is None:
+        message = f"items.missing: worst needs the lowest and highest value of {quoted(rule.metric)}"
+        yield conflict(message, *path, "metric", advice="add scale: [lowest, highest] to this rule")
+
+
+def _seeds(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
+    if rule.test == "bca_sign_flip" and p.items.unit != "seed":
+        message = "test bca_sign_flip is for one value per seed"
+        yield conflict(message, *path, "test", advice="add items: {unit: seed}, or choose another test")
+
+
+def _splits(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
+    """Overlapping training sets make values dependent: t tests understate the variance (Dietterich 1998)."""
+    if p.items.design != "resampled_splits" or rule.kind != "graded":
+        return
+    reason = "random train-test splits share training data, so their values are not independent"
+    if _tests(rule) and rule.test in NEEDS_INDEPENDENT_SPLITS:
+        name = "auto (t_guarded)" if rule.test == "auto" else rule.test
+        message = f"test {name} does not hold with items.design: resampled_splits: {reason}"
+        key = "test" if "test" in rule.model_fields_set else "metric"
+        yield conflict(message, *path, key, advice="use one held-out set, or name another test")
+    if getattr(rule, "proven", False):
+        message = f"proven: true does not hold with items.design: resampled_splits: {reason}"
+        yield conflict(message, *path, "proven")
+
+
+def _tests(rule: Rule | Guardrail) -> bool:
+    return getattr(rule, "mode", "gating") in {"gating", "non_inferior", "no_regression"}
+
+
+def _slices(p: Policy) -> Iterator[Finding]:
+    if p.slices is None:
+        return
+    yield from is_share(p.gating.kind, p.slices.tolerance, "slices", "tolerance")
+    if p.slices.mode == "non_inferior" and amount(p.slices.tolerance) > 0:
+        kind, test = p.gating.kind, p.gating.test
+        yield from margin_test(kind, test, "the tolerance of slices", "gating", "test")
+
+
+def _cycles(p: Policy) -> Iterator[Finding]:
+    """k unanimous signs cannot have a p below 2^-k."""
+    if p.cycles.test is None or 0.5**p.cycles.required < p.alpha:
+        return
+    needed = next((k for k in range(1, 1001) if 0.5**k < p.alpha), None)
+    floor = 0.5**p.cycles.required
+    message = (
+        f"{p.cycles.required} cycles cannot reach alpha {p.alpha:g} by a sign-flip test: "
+        f"the smallest p they allow is {floor:.4g}"
+    )
+    advice = f"required: {needed} is the least that works" if needed else "no number of cycles works"
+    key = "required" if "required" in p.cycles.model_fields_set else "test"
+    yield conflict(message, "cycles", key, advice=advice)
+
+
+def _waivers(p: Policy) -> Iterator[Finding]:
+    known = rule_ids(p)
+    slices = tuple(f"{SLICE}{column}=" for column in p.slices.by) if p.slices else ()
+    seen: set[str] = set()
+    for index, waiver in enumerate(p.waivers):
+        path: Path = ("waivers", index, "rule")
+        if waiver.rule not in known and not (slices and waiver.rule.startswith(slices)):
+            near = get_close_matches(waiver.rule, known, n=1)
+            advice = f"did you mean {near[0]}?" if near else f"rules: {', '.join(known[:5])}"
+            yield conflict(f"there is no rule {quoted(waiver.rule)} to waive", *path, advice=advice)
+        if waiver.rule in seen:
+            yield conflict(f"{quoted(waiver.rule)} is waived twice", *path, advice="keep one of them")
+        seen.add(waiver.rule)
