@@ -39,7 +39,7 @@ class Record:
 
     id: identity of the look (one for all challengers of a run); of the history itself in the ``init`` record.
     look_no, level: place and one-sided level in the ledger. missed: earlier attempts of the same CI run that
-    the history does not hold. holdout: the items (``gate.cycles.items``). result: numbers of the outcome, flat.
+    the history does not hold. holdout: the items (``gate.cycles.items``). result: the outcome, flat.
     note: why (void, worn, waiver). time: for people, never for an order. isolated: SHA-256 of torn lines
     that this record closes off. prev: digests of all heads that the writer saw, sorted.
     """

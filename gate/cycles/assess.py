@@ -1,0 +1,185 @@
+"""After the computation: what this outcome makes of the streak, and what may be claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gate.cycles.attempt import Rules
+from gate.cycles.chain import History
+from gate.cycles.ledger import sign_flip_p
+from gate.cycles.looks import Look, recorded_outcome
+from gate.cycles.record import Record, Scalar
+from gate.cycles.streak import streak_of
+from gate.stats.results import Caution
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the computation found for one candidate.
+
+    status: pass, fail or inconclusive over all rules (a waived fail is a pass). delta, margin: of the gating
+    rule, in its unit. result: further numbers to keep, flat (n, b, c, low, high, p, ...). waived: rules
+    that an active waiver excused. revealed: numbers were asked for although the policy hides them.
+    """
+
+    status: str
+    delta: float | None = None
+    margin: float = 0.0
+    result: Mapping[str, Scalar] = field(default_factory=dict)
+    waived: tuple[str, ...] = ()
+    revealed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CycleState:
+    """Where the cycles stand after this outcome. Goes into the report as it is.
+
+    verdict: promote, block, inconclusive or hold. status: the outcome's, or inconclusive where the history
+    has a fault. passed: cycles of the streak, this one included. claim: this_cycle, each_cycle or
+    over_cycles. scope: "these items" or "fresh windows". sign_flip_p: over the streak's deltas minus
+    margin, None without any. numbers_shown: False where ``feedback: verdict`` keeps deltas and intervals
+    back.
+    """
+
+    verdict: str
+    status: str
+    required: int
+    passed: int
+    cycle: str
+    look: int
+    level: float
+    window: str
+    claim: str
+    scope: str
+    sign_flip_p: float | None
+    retry_risk: Mapping[str, float] | None
+    replayed: bool = False
+    recorded: bool = True
+    numbers_shown: bool = True
+    faults: tuple[Caution, ...] = ()
+    cautions: tuple[Caution, ...] = ()
+
+
+def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
+    """The state after ``outcome``. The history is the one read again under the lock: if another run finished the
+    same look meanwhile, its verdict stands."""
+    earlier = look.replay or recorded_outcome(history, look.attempt)
+    if earlier is not None:
+        return _replayed(look, earlier, outcome)
+    rules = look.rules
+    status = "inconclusive" if look.faults and outcome.status == "pass" else outcome.status
+    counted = _counted(history, look, status, outcome)
+    passed = len(counted)
+    if status == "pass" and rules.required == 1:
+        passed = max(passed, 1)  # a re-score may promote where no streak is asked for; it still was a look
+    deltas = [_above_margin(record) for record in counted]
+    p_value = sign_flip_p(deltas) if deltas else None
+    tested = rules.test is None or (p_value is not None and p_value <= rules.alpha)
+    verdict = _verdict(status, look.recorded or not rules.needs_history, tested and passed >= rules.required)
+    return CycleState(
+        verdict,
+        status,
+        rules.required,
+        passed,
+        look.attempt.cycle,
+        look.number,
+        look.level,
+        look.window,
+        claim=_claim(passed, rules, p_value),
+        scope=_scope(look.window, counted, rules),
+        sign_flip_p=p_value,
+        retry_risk=look.retry_risk,
+        recorded=look.recorded,
+        numbers_shown=_shown(look, verdict, revealed=outcome.revealed),
+        faults=look.faults,
+        cautions=look.cautions,
+    )
+
+
+def provisional(look: Look, status: str, outcome: Outcome) -> Record:
+    """The outcome as a record that is not linked yet."""
+    attempt = look.attempt
+    result = dict(outcome.result) | {"delta": outcome.delta, "margin": outcome.margin}
+    if outcome.waived:
+        result["waived"] = ", ".join(outcome.waived)
+    return Record(
+        kind="outcome",
+        id=look.id,
+        cycle=attempt.cycle,
+        metric=attempt.metric,
+        policy=attempt.policy,
+        policy_digest=attempt.policy_digest,
+        decision_digest=attempt.decision_digest,
+        holdout=attempt.items.as_holdout(look.window, with_marks=False),
+        baseline={"digest": attempt.baseline_digest, "id": attempt.baseline_id},
+        candidate={
+            "digest": attempt.candidate_digest,
+            "id": attempt.candidate_id,
+            "lineage": attempt.lineage,
+        },
+        ci=dict(attempt.ci),
+        look_no=look.number,
+        level=look.level,
+        missed=look.missed,
+        status=status,
+        result=result,
+    )
+
+
+def _counted(history: History, look: Look, status: str, outcome: Outcome) -> list[Record]:
+    streak = streak_of(history, look.attempt, look.id)
+    streak.add(provisional(look, status, outcome))
+    return streak.passes
+
+
+def _above_margin(record: Record) -> float:
+    delta, margin = record.result.get("delta"), record.result.get("margin")
+    if not isinstance(delta, int | float) or not isinstance(margin, int | float):
+        return 0.0  # unknown counts as "no better", which can only raise the p-value
+    return float(delta) - float(margin)
+
+
+def _verdict(status: str, trusted: bool, enough: bool) -> str:
+    if status != "pass":
+        return {"fail": "block", "void": "inconclusive"}.get(status, "inconclusive")
+    return "promote" if trusted and enough else "hold"
+
+
+def _claim(passed: int, rules: Rules, p_value: float | None) -> str:
+    if rules.test is not None and passed >= rules.required and p_value is not None and p_value <= rules.alpha:
+        return "over_cycles"
+    return "each_cycle" if passed > 1 else "this_cycle"
+
+
+def _scope(window: str, counted: list[Record], rules: Rules) -> str:
+    kinds = {window, *(record.holdout["kind"] for record in counted)}
+    return "fresh windows" if rules.windows == "fresh" and kinds == {"fresh"} else "these items"
+
+
+def _shown(look: Look, verdict: str, *, revealed: bool) -> bool:
+    hidden = look.rules.feedback == "verdict" and look.rules.windows == "reused" and verdict != "promote"
+    return revealed or not hidden
+
+
+def _replayed(look: Look, earlier: Record, outcome: Outcome) -> CycleState:
+    p_value = earlier.result.get("sign_flip_p")
+    shown = earlier.result.get("printed") is not False or outcome.revealed
+    return CycleState(
+        earlier.verdict,
+        earlier.status,
+        look.rules.required,
+        earlier.streak,
+        earlier.cycle,
+        earlier.look_no,
+        earlier.level or look.rules.level,
+        earlier.holdout["kind"],
+        claim=earlier.claim,
+        scope=str(earlier.result.get("scope", "these items")),
+        sign_flip_p=p_value if isinstance(p_value, float) else None,
+        retry_risk=look.retry_risk,
+        replayed=True,
+        recorded=look.recorded,
+        numbers_shown=shown,
+        cautions=tuple(Caution(code, "recorded with the first verdict") for code in earlier.alarms),
+    )

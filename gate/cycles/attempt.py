@@ -1,0 +1,102 @@
+"""What is asked of a history: this evaluation (:class:`Attempt`) under these rules (:class:`Rules`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from gate.cycles.items import ItemSet
+
+if TYPE_CHECKING:
+    from gate.policy.model import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The part of a policy that concerns cycles. alpha is two-sided."""
+
+    required: int = 1
+    windows: str = "reused"
+    looks: int | None = None
+    test: str | None = None
+    feedback: str = "full"
+    allow_worn: bool = False
+    may_shrink: bool = False
+    alpha: float = 0.05
+
+    @property
+    def level(self) -> float:
+        """One-sided level of a single look."""
+        return self.alpha / 2
+
+    @property
+    def needs_history(self) -> bool:
+        """Whether a verdict rests on more than this evaluation."""
+        return self.required > 1 or self.looks is not None
+
+
+def rules_of(policy: Policy) -> Rules:
+    """The rules that a policy file declares."""
+    cycles = policy.cycles
+    return Rules(
+        required=cycles.required,
+        windows=cycles.windows,
+        looks=cycles.looks,
+        test=cycles.test,
+        feedback=cycles.feedback,
+        allow_worn=cycles.allow_worn,
+        may_shrink=policy.items.may_shrink,
+        alpha=policy.alpha,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What identifies one evaluation of one candidate.
+
+    metric: ``name:direction`` of the gating rule. policy: its name. baseline_id, candidate_id: what the
+    artifacts call their system, empty if nothing that changes with each retrain. lineage: whose passes add
+    up; empty means the decision digest (several challengers get one each). identical: same bytes and same
+    system on both sides. ci: run_id, run_attempt, sha, ref, actor. artifacts_time: earliest run time that
+    the artifacts state, ISO. policy_time: when the policy's deciding part was committed, ISO, if known.
+    """
+
+    cycle: str
+    metric: str
+    decision_digest: str
+    items: ItemSet
+    baseline_digest: str
+    candidate_digest: str
+    policy: str = ""
+    policy_digest: str = ""
+    baseline_id: str = ""
+    candidate_id: str = ""
+    lineage: str = ""
+    identical: bool = False
+    ci: Mapping[str, str] = field(default_factory=dict)
+    artifacts_time: str = ""
+    policy_time: str = ""
+
+
+def look_id(attempts: Sequence[Attempt]) -> str:
+    """One name for one look: the same artifacts under the same deciding policy, whoever runs them and when."""
+    first = attempts[0]
+    parts = [first.metric, first.decision_digest, first.items.digest, first.baseline_digest]
+    parts += sorted(attempt.candidate_digest for attempt in attempts)
+    return sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def with_lineages(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """Each attempt with its lineage: the decision digest, and with several challengers the challenger's name."""
+    if len(attempts) == 1:
+        only = attempts[0]
+        return (replace(only, lineage=only.lineage or only.decision_digest),)
+    named: list[Attempt] = []
+    for number, attempt in enumerate(attempts, start=1):
+        lineage = attempt.lineage or f"{attempt.decision_digest}/{attempt.candidate_id or number}"
+        if any(lineage == other.lineage for other in named):
+            lineage = f"{lineage}/{number}"
+        named.append(replace(attempt, lineage=lineage))
+    return tuple(named)

@@ -1,0 +1,195 @@
+"""Before anything is computed: which look this is, at which level, and what the history says against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gate.cycles import memory
+from gate.cycles.attempt import Attempt, Rules, look_id, with_lineages
+from gate.cycles.chain import History
+from gate.cycles.items import connected, overlapping
+from gate.cycles.ledger import fresh_level, ledger_level, promotion_chance, retry_risk
+from gate.cycles.record import Record
+from gate.cycles.spent import Spent, item_sets, missed_attempts, spent_looks
+from gate.cycles.streak import streak_of
+from gate.stats.results import Caution
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The place of one evaluation in the history.
+
+    number: 1 for the first look at these items (fresh windows: at this metric). level: one-sided, for this
+    look. window: fresh, reused or overlap, as the item ids say. replay: the outcome already recorded for
+    these very artifacts under this deciding policy: the first verdict stands. rescore: this cycle or
+    candidate was scored before. faults: each makes the gating rule inconclusive. wear: looks at these items
+    whose numbers were shown. retry_risk: correlation -> chance that one of the looks so far passes by luck,
+    at the plain level. recorded: False in read-only mode.
+    """
+
+    id: str
+    attempt: Attempt
+    rules: Rules
+    number: int
+    level: float
+    window: str
+    missed: int = 0
+    rescore: bool = False
+    wear: int = 0
+    replay: Record | None = None
+    faults: tuple[Caution, ...] = ()
+    cautions: tuple[Caution, ...] = ()
+    retry_risk: Mapping[str, float] | None = None
+    recorded: bool = True
+
+
+def plan_look(history: History, attempt: Attempt, rules: Rules) -> Look:
+    """The look that ``attempt`` is."""
+    return plan_looks(history, [attempt], rules)[0]
+
+
+def plan_looks(history: History, attempts: Sequence[Attempt], rules: Rules) -> tuple[Look, ...]:
+    """One look of several challengers: one number and level, a streak and a replay each."""
+    name = look_id(attempts)
+    return tuple(_plan(history, attempt, rules, name) for attempt in with_lineages(attempts))
+
+
+def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
+    replay = recorded_outcome(history, attempt)
+    if replay is not None:
+        return Look(
+            replay.id,
+            attempt,
+            rules,
+            replay.look_no,
+            replay.level or rules.level,
+            replay.holdout["kind"],
+            replay=replay,
+        )
+    spent = spent_looks(history.records, attempt.metric)
+    place = _place(history, attempt, rules, name, spent)
+    streak = streak_of(history, attempt, name)
+    rescore = streak.is_rescore(attempt.cycle, attempt.candidate_id, place.window)
+    return Look(
+        name,
+        attempt,
+        rules,
+        place.number,
+        place.level,
+        place.window,
+        missed=place.missed,
+        rescore=rescore,
+        wear=place.wear,
+        faults=_faults(history, attempt, rules, place),
+        cautions=_cautions(history, attempt, rules, place),
+        retry_risk=retry_risk(place.number, rules.level),
+    )
+
+
+def recorded_outcome(history: History, attempt: Attempt) -> Record | None:
+    """The first outcome of these artifacts under this deciding policy."""
+    wanted = (attempt.decision_digest, attempt.candidate_digest, attempt.baseline_digest)
+    for record in history.records:
+        if record.kind == "outcome" and record.metric == attempt.metric:
+            found = (record.decision_digest, record.candidate["digest"], record.baseline["digest"])
+            if found == wanted and record.holdout["digest"] == attempt.items.digest:
+                return record
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    number: int
+    level: float
+    window: str
+    missed: int
+    wear: int
+    unfinished: int
+
+
+def _place(history: History, attempt: Attempt, rules: Rules, name: str, spent: Mapping[str, Spent]) -> _Place:
+    others = {look: entry for look, entry in spent.items() if look != name}
+    known = item_sets(history.records)
+    sets = {entry.items: known[entry.items] for entry in others.values()}
+    near = overlapping(attempt.items, sets)
+    if rules.windows == "reused" and near:
+        near = connected(attempt.items, sets)
+    window = "fresh" if not near else "reused" if attempt.items.digest in near else "overlap"
+    same = [entry for entry in others.values() if entry.items in near]
+    counted = list(others.values()) if rules.windows == "fresh" else same
+    missed = missed_attempts(history.records, attempt.metric, attempt.ci)
+    number = 1 + missed + sum(1 + entry.missed for entry in counted)
+    level = _level(rules, number)
+    if (
+        name in spent
+    ):  # begun before and not finished: the same digests give the same verdict, so the same look
+        number = spent[name].first.look_no
+        level = spent[name].first.level or level
+    wear = sum(entry.printed for entry in same)
+    return _Place(number, level, window, missed, wear, sum(not entry.finished for entry in counted))
+
+
+def _level(rules: Rules, number: int) -> float:
+    if rules.windows == "fresh":
+        return fresh_level(rules.level, rules.required, rules.looks)
+    if rules.looks is None:
+        return rules.level
+    return ledger_level(rules.level, number, rules.required, rules.looks)
+
+
+def _faults(history: History, attempt: Attempt, rules: Rules, place: _Place) -> tuple[Caution, ...]:
+    found: list[Caution | None] = []
+    if rules.windows == "fresh" and place.window != "fresh":
+        text = "the policy asks for fresh windows, but an earlier look was at some of these items"
+        found.append(Caution("window_not_fresh", f"{text}; score items that no look has seen"))
+    if not rules.may_shrink:
+        found.append(memory.items_shrank(history, attempt))
+    if _worn(rules, place) > 3 and not rules.allow_worn:
+        text = f"{place.wear} looks at these items showed their numbers, {rules.looks} were planned"
+        found.append(Caution("worn_out", f"{text}: only new items can decide now"))
+    return tuple(caution for caution in found if caution)
+
+
+def _worn(rules: Rules, place: _Place) -> float:
+    """Wear in units of the planned looks; it applies where looks are planned and the items are seen again."""
+    if rules.looks is None or rules.windows == "fresh":
+        return 0.0
+    return place.wear / rules.looks
+
+
+def _cautions(history: History, attempt: Attempt, rules: Rules, place: _Place) -> tuple[Caution, ...]:
+    found: list[Caution | None] = []
+    if rules.looks is None and place.number > 1:
+        found.append(_retry_caution(rules, place))
+    if rules.windows == "fresh" and rules.looks is not None and place.number > rules.looks:
+        text = f"{rules.looks} looks were declared and this is look {place.number}"
+        chance = promotion_chance(place.level, rules.required, place.number)
+        found.append(Caution("looks_exceeded", f"{text}: a false promotion by now has chance {chance:.2g}"))
+    if rules.windows == "reused" and rules.required > 1 and rules.looks is None:
+        text = f"{rules.required} passes on re-used items are not {rules.required} confirmations"
+        found.append(Caution("reused_without_looks", f"{text}: declare cycles.looks, or use fresh windows"))
+    if _worn(rules, place) > 1:
+        text = f"{place.wear} looks at these items showed their numbers, {rules.looks} were planned"
+        found.append(Caution("worn", f"{text}: what was tuned to them is no longer measured by them"))
+    if place.missed:
+        text = f"{place.missed} earlier attempts of this run are not in the history"
+        found.append(Caution("attempts_missing", f"{text}; they count as looks"))
+    if place.unfinished:
+        text = f"{place.unfinished} earlier looks were begun and never finished"
+        found.append(Caution("looks_unfinished", f"{text}; they count"))
+    found.append(memory.baseline_is_winner(history, attempt))
+    found.append(memory.policy_is_younger(history, attempt))
+    found.append(memory.voids_in_a_row(history, attempt))
+    return tuple(caution for caution in found if caution)
+
+
+def _retry_caution(rules: Rules, place: _Place) -> Caution:
+    if rules.windows == "fresh":
+        chance = promotion_chance(rules.level, rules.required, place.number)
+        text = f"look {place.number}: a promotion by luck by now has chance {chance:.2g}"
+    else:
+        risk = retry_risk(place.number, rules.level)
+        low, high = risk["0.9"], risk["0"]
+        text = f"look {place.number} at these items: one of them passes by luck with chance {low:.2g} to {high:.2g}"
+    return Caution("retry_risk", f"{text}; cycles.looks would bound it")

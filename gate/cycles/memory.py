@@ -1,0 +1,90 @@
+"""What a long memory is for: shrinking item sets, lucky winners as baselines, rules younger than the data."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from gate.cycles.attempt import Attempt
+from gate.cycles.chain import History
+from gate.cycles.record import Record
+from gate.errors import quoted
+from gate.stats.results import Caution
+
+VOIDS_TO_FLAG = 3
+
+
+def _series(history: History, attempt: Attempt) -> list[Record]:
+    return [
+        record
+        for record in history.records
+        if record.metric == attempt.metric and record.policy == attempt.policy
+    ]
+
+
+def items_shrank(history: History, attempt: Attempt) -> Caution | None:
+    """A fault: fewer items than in the last promoted cycle, so hard items may have been left out."""
+    promoted = [record for record in _series(history, attempt) if record.verdict == "promote"]
+    if not promoted or attempt.items.n >= promoted[-1].holdout["n"]:
+        return None
+    before = promoted[-1].holdout["n"]
+    text = f"{attempt.items.n} items, but the last promoted cycle had {before}"
+    return Caution("items_shrank", f"{text}: restore the items, or allow it with items.may_shrink")
+
+
+def baseline_is_winner(history: History, attempt: Attempt) -> Caution | None:
+    """The baseline's scores are those of a run that won on these items: winners are lucky on them."""
+    for record in history.records:
+        won = record.kind == "outcome" and record.status == "pass" and record.metric == attempt.metric
+        if won and record.candidate["digest"] == attempt.baseline_digest:
+            if record.holdout["digest"] != attempt.items.digest:
+                continue
+            text = f"the baseline is the very run that won in cycle {quoted(record.cycle)} on these items"
+            return Caution("baseline_is_winning_run", f"{text}: winners are lucky, so score it again")
+    return None
+
+
+def policy_is_younger(history: History, attempt: Attempt) -> Caution | None:
+    """The results are older than the rule they are judged by. Times are claims, so this never decides."""
+    data = _moment(attempt.artifacts_time)
+    rule = _rule_known_since(history, attempt)
+    if data is None or rule is None or data >= rule:
+        return None
+    text = (
+        f"the results ran at {attempt.artifacts_time[:40]!a}, before this deciding policy is known to exist"
+    )
+    return Caution("policy_younger_than_data", f"{text}: a rule is to be written before results come in")
+
+
+def _rule_known_since(history: History, attempt: Attempt) -> datetime | None:
+    """The earlier of the policy's commit and its first record. On its first look, if another deciding policy was
+    in force before: the time of that one's last record, when this one was not yet in use."""
+    series = _series(history, attempt)
+    own = [r.time for r in series if r.decision_digest == attempt.decision_digest]
+    known = [_moment(attempt.policy_time)] + [_moment(text) for text in own[:1]]
+    moments = [moment for moment in known if moment is not None]
+    if moments:
+        return min(moments)
+    others = [moment for record in series if (moment := _moment(record.time)) is not None]
+    return max(others, default=None) if not own else None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def voids_in_a_row(history: History, attempt: Attempt) -> Caution | None:
+    """Runs that break off for technical reasons leave the streak alone; many of them deserve a look."""
+    count = 0
+    for record in reversed(_series(history, attempt)):
+        if record.kind == "void":
+            count += 1
+        elif record.kind in {"outcome", "promotion"}:
+            break
+    if count < VOIDS_TO_FLAG:
+        return None
+    text = f"the last {count} runs broke off before anything was measured"
+    return Caution("voids_in_a_row", f"{text}: find out why before trusting a pass")

@@ -1,0 +1,73 @@
+"""Where a history lives. A store reads it, and runs a step on it that no other writer can come between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from gate.cycles.chain import History
+from gate.cycles.record import Record
+from gate.history.files import init, load, locked
+
+T = TypeVar("T")
+Step = Callable[[History], tuple[Sequence[Record], T]]
+"""Answers a history with records to append and a value. May be called again on a newer history."""
+
+
+class Store(Protocol):
+    """A place that holds one history."""
+
+    @property
+    def where(self) -> str:
+        """The place, for messages."""
+        ...
+
+    def exists(self) -> bool:
+        """Whether there is anything under this name."""
+        ...
+
+    def create(self, *, now: str, tool: str) -> None:
+        """Start a history here; an error if there is one."""
+        ...
+
+    def read(self) -> History:
+        """The verified history."""
+        ...
+
+    def transact(self, step: Step[T]) -> T:
+        """Run ``step`` on the newest history, append its records durably, and return its value."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStore:
+    """A file."""
+
+    path: Path
+
+    @property
+    def where(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    def exists(self) -> bool:
+        """Whether anything has this name, be it a broken link."""
+        return self.path.exists() or self.path.is_symlink()
+
+    def create(self, *, now: str, tool: str) -> None:
+        """A new file with its first record."""
+        init(self.path, now=now, tool=tool)
+
+    def read(self) -> History:
+        """The verified history."""
+        return load(self.path)
+
+    def transact(self, step: Step[T]) -> T:
+        """The step under the file's lock."""
+        with locked(self.path) as held:
+            records, value = step(held.history)
+            if records:
+                held.append(*records)
+        return value
