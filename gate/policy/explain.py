@@ -30,6 +30,8 @@ def explain(error: ValidationError, lines: Mapping[Path, int], known: Iterable[P
         if any(path[:length] in faulty for length in range(1, len(path) + 1)):
             continue
         findings += _translate(item, path, hints=len(findings) < _HINTS)
+        if path:  # a value of several possible types has an error for each
+            faulty.add(path)
     return findings
 
 

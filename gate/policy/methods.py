@@ -20,6 +20,7 @@ GradedTest = Literal[
     "sign",
     "gaffke",
 ]
+Test = Literal["auto", BinaryTest, GradedTest]
 IntervalMethod = Literal["fay_lumbard", "tango", "wald", "agresti_min", "bonett_price", "newcombe"]
 
 BINARY_TESTS = frozenset(get_args(BinaryTest))

@@ -3,7 +3,7 @@
 What must hold between keys is in :mod:`gate.policy.between` (within a section) and :mod:`gate.policy.across`.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: pydantic would compile every annotation a second time.
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from gate.policy import across, between
 from gate.policy.fields import Name, NonNegative, Positive, Share, Text, shape
 from gate.policy.findings import Finding
-from gate.policy.methods import BinaryTest, GradedTest, IntervalMethod
+from gate.policy.methods import IntervalMethod, Test
 from gate.policy.names import iso_date
 
 Direction = Literal["higher", "lower"]
@@ -59,9 +59,7 @@ class Rule(Model):
     set: Annotated[Name | None, Field(description="A named item set, given with --set.")] = None
     kind: Annotated[Kind, Field(description="binary: pass/fail per item; graded: a number per item.")]
     direction: Annotated[Direction, Field(description="Which way is better.")]
-    test: Annotated[
-        Literal["auto"] | BinaryTest | GradedTest, Field(description="auto, or a test fixed by name.")
-    ] = "auto"
+    test: Annotated[Test, Field(description="auto, or a test fixed by name.")] = "auto"
     interval: Annotated[
         IntervalMethod | None, Field(description="One more pass/fail interval, shown and not deciding.")
     ] = None
@@ -95,7 +93,7 @@ class Gating(Rule):
 
 
 class Guardrail(Rule):
-    """A metric that can only block. Which keys it takes depends on ``mode``."""
+    """A metric that can only block. Which keys it takes depends on the mode."""
 
     mode: Annotated[
         Literal["non_inferior", "no_regression", "limit", "churn"],

@@ -1,0 +1,221 @@
+"""What a new policy asks less of than an old one, each weakening named.
+
+Every key of every section is in :data:`JUDGES` or :data:`SILENT`; one in neither would be a hole in the gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gate.errors import quoted
+from gate.policy import strictness as s
+from gate.policy.model import Artifacts, Cycles, Gating, Guardrail, Items, Model, Policy, Slices, Waiver
+from gate.policy.strictness import Compare, Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One deciding key that differs. key: e.g. ``gating.margin`` or ``guardrail:latency_ms.tolerance``.
+
+    effect: ``weaker``; ``stronger``; or ``different``, where the two cannot be compared. old, new: as text.
+    """
+
+    key: str
+    effect: Effect
+    old: str
+    new: str
+    message: str
+
+    @property
+    def weakens(self) -> bool:
+        """Weaker, or not comparable: the old agreement no longer holds as it was."""
+        return self.effect != "stronger"
+
+
+Judge = tuple[Compare, str]
+"""How two values compare, and what a weaker one means."""
+
+_NEW_QUESTION = "the old agreement was about something else"
+_RULE: dict[str, Judge] = {
+    "metric": (s.not_comparable, "another metric decides"),
+    "set": (s.not_comparable, "other items decide"),
+    "kind": (s.not_comparable, _NEW_QUESTION),
+    "direction": (s.not_comparable, "what was a gain is now a loss"),
+    "test": (s.not_comparable, "another test decides"),
+    "scale": (s.not_comparable, "the bound and the worst value depend on it"),
+    "assurance": (s.strict_to_loose("guaranteed", "standard"), "the bound no longer holds at every size"),
+}
+JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
+    Policy: {
+        "alpha": (s.larger_is_weaker, "more promotions by luck"),
+        "correction": (s.correction_of_challengers, "the best of several challengers is corrected less"),
+    },
+    Gating: {
+        **_RULE,
+        "margin": (s.smaller_is_weaker, "a smaller gain is enough"),
+        "margin_rule": (s.strict_to_loose("tested", "observed"), "the margin is no longer proven"),
+        "suspect_gain": (s.larger_is_weaker, "a gain too good to be true passes"),
+    },
+    Guardrail: {
+        **_RULE,
+        "mode": (s.not_comparable, _NEW_QUESTION),
+        "tolerance": (s.larger_is_weaker, "a larger loss is accepted"),
+        "detect": (s.larger_is_weaker, "a larger loss may go unseen"),
+        "min": (s.smaller_is_weaker, "a worse candidate is within the limit"),
+        "max": (s.larger_is_weaker, "a worse candidate is within the limit"),
+        "proven": (s.off_is_weaker, "the limit need not be proven"),
+        "first": (s.off_is_weaker, "it no longer comes before everything"),
+    },
+    Slices: {
+        "by": (s.fewer_is_weaker, "slices are no longer looked at"),
+        "named": (s.fewer_named, "a slice may be absent"),
+        "mode": (s.not_comparable, _NEW_QUESTION),
+        "tolerance": (s.larger_is_weaker, "a larger loss in a slice is accepted"),
+        "min_items": (s.larger_is_weaker, "more slices are too small to gate"),
+    },
+    Items: {
+        "id": (s.not_comparable, "items are paired by another column"),
+        "cluster": (s.off_is_weaker, "dependent items count as independent"),
+        "repeat": (s.not_comparable, "runs are grouped otherwise"),
+        "label": (s.off_is_weaker, "gold labels are no longer compared"),
+        "comparable": (s.fewer_is_weaker, "items may differ between the sides"),
+        "must_pass": (s.fewer_is_weaker, "items may newly fail"),
+        "unit": (s.not_comparable, "what counts as an item changed"),
+        "design": (s.off_is_weaker, "dependent values count as independent"),
+        "reduce": (s.not_comparable, "repeats become another value"),
+        "min": (s.smaller_is_weaker, "fewer items are enough"),
+        "missing": (s.strict_to_loose("error", "worst", "drop"), "missing results cost the candidate less"),
+        "max_missing": (s.larger_is_weaker, "more results may be missing"),
+        "max_error_rate": (s.larger_is_weaker, "more runs may fail"),
+        "may_shrink": (s.on_is_weaker, "the item set may shrink"),
+    },
+    Cycles: {
+        "required": (s.smaller_is_weaker, "fewer passing cycles are enough"),
+        "windows": (s.strict_to_loose("fresh", "reused"), "items may be used again"),
+        "looks": (s.larger_is_weaker, "more looks at the same items"),
+        "test": (s.off_is_weaker, "the cycles are no longer tested together"),
+        "history_required": (s.off_is_weaker, "a missing history is no error"),
+        "feedback": (s.strict_to_loose("verdict", "full"), "a block tells more about the items"),
+        "allow_worn": (s.on_is_weaker, "worn items may decide"),
+    },
+    Artifacts: {
+        "format": (s.not_comparable, "files are read otherwise"),
+        "system": (s.not_comparable, "another system is read"),
+        "labels": (s.not_comparable, "words stand for other values"),
+        "mapping": (s.not_comparable, "values are read from elsewhere"),
+    },
+    Waiver: {"expires": (s.larger_is_weaker, "a fail is accepted for longer")},
+}
+SILENT: Mapping[type[Model], frozenset[str]] = {
+    # Not deciding, or walked into below.
+    Policy: frozenset(
+        {"version", "name", "owner", "watch", "show"}
+        | {"gating", "guardrails", "slices", "items", "cycles", "artifacts", "waivers"}
+    ),
+    Gating: frozenset({"interval"}),
+    Guardrail: frozenset({"interval"}),
+    Waiver: frozenset({"rule", "owner", "reason"}),
+}
+
+
+def weaknesses(new: Policy, old: Policy) -> tuple[Change, ...]:
+    """Every deciding key in which ``new`` differs from ``old``, weaker or not, in the policy's order."""
+    changes = list(_policy(new, old))
+    changes += _section(Gating, "gating", new.gating, old.gating)
+    changes += _listed("guardrail", new.guardrails, old.guardrails, _guardrail_key, added="stronger")
+    changes += _optional("slices", new.slices, old.slices)
+    changes += _section(Items, "items", new.items, old.items)
+    changes += _section(Cycles, "cycles", new.cycles, old.cycles)
+    changes += _section(Artifacts, "artifacts", new.artifacts, old.artifacts)
+    changes += _listed("waiver", new.waivers, old.waivers, lambda waiver: waiver.rule, added="weaker")
+    return tuple(changes)
+
+
+def _policy(new: Policy, old: Policy) -> Iterator[Change]:
+    """alpha and the correction pull two ways where vetoes are: a veto at a smaller level sees less."""
+    vetoes = _has_vetoes(new)
+    for change in _section(Policy, "", new, old):
+        if change.key == "correction" and vetoes:
+            effect = s.correction_of_vetoes(old.correction, new.correction)
+            why = (
+                "vetoes see less"
+                if effect == "weaker"
+                else "the best of several challengers is corrected less"
+            )
+            yield _change("correction", old.correction, new.correction, effect, why)
+        elif change.key == "alpha" and vetoes and change.effect == "stronger":
+            why = "fewer promotions by luck, but vetoes see less"
+            yield _change("alpha", old.alpha, new.alpha, "different", why)
+        else:
+            yield change
+
+
+def _has_vetoes(policy: Policy) -> bool:
+    in_slices = policy.slices is not None and policy.slices.mode == "no_regression"
+    return in_slices or any(rail.mode == "no_regression" for rail in policy.guardrails)
+
+
+def _section(section: type[Model], name: str, new: Model, old: Model) -> Iterator[Change]:
+    for key, (compare, why) in JUDGES[section].items():
+        before, after = getattr(old, key), getattr(new, key)
+        if before != after:
+            place = f"{name}.{key}" if name else key
+            yield _change(place, before, after, compare(before, after), why)
+
+
+def _optional(name: str, new: Slices | None, old: Slices | None) -> Iterator[Change]:
+    if new is not None and old is not None:
+        yield from _section(Slices, name, new, old)
+    elif new is not None or old is not None:
+        effect: Effect = "weaker" if new is None else "stronger"
+        yield _change(name, old, new, effect, "slices are no longer looked at")
+
+
+def _guardrail_key(rail: Guardrail) -> str:
+    item_set = f":{rail.set}" if rail.set is not None else ""
+    return f"{rail.metric}:{rail.mode}{item_set}"
+
+
+def _listed(
+    name: str, new: list[Any], old: list[Any], key: Callable[[Any], str], *, added: Effect
+) -> Iterator[Change]:
+    """Sections in a list, matched by their key: what is in one list only was added or removed."""
+    before, after = ({key(one): one for one in side} for side in (old, new))
+    removed: Effect = "weaker" if added == "stronger" else "stronger"
+    for one in [*before, *(one for one in after if one not in before)]:
+        place = f"{name}:{one}"
+        if one not in after:
+            yield _change(place, before[one], None, removed, f"a {name} was removed")
+        elif one not in before:
+            yield _change(place, None, after[one], added, f"a {name} was added")
+        else:
+            yield from _section(type(after[one]), place, after[one], before[one])
+
+
+def _change(key: str, old: Any, new: Any, effect: Effect, why: str) -> Change:
+    before, after = _text(old), _text(new)
+    reason = f": {why}" if effect != "stronger" else ""
+    return Change(key, effect, before, after, f"{key}: {before} -> {after} ({effect}{reason})")
+
+
+def _text(value: Any) -> str:
+    """A value as it would stand in the policy, short."""
+    if value is None:
+        return "none"
+    if isinstance(value, Model):
+        shown = value.model_dump(exclude_defaults=True)
+        return "{" + ", ".join(f"{key}: {_text(item)}" for key, item in shown.items()) + "}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    if isinstance(value, str):
+        return quoted(value)[1:-1]
+    if isinstance(value, list | tuple):
+        more = ", ..." if len(value) > 5 else ""
+        return "[" + ", ".join(_text(item) for item in value[:5]) + more + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_text(key)}: {_text(item)}" for key, item in value.items()) + "}"
+    return str(value)
