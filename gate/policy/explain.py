@@ -14,7 +14,7 @@ from gate.policy.findings import Finding, Path, dotted
 from gate.policy.model import Policy
 from gate.policy.values import wrong_value
 
-_TAGS = {"plain", "list", "mapping", "[key]"}
+_TAGS = {"plain", "list", "mapping", "[key]", "str", "bool", "int", "float"}
 _HINTS = 50  # a nearest key takes time, and only the first finding is shown in full
 
 

@@ -269,7 +269,7 @@ class Waiver(Model):
 class Policy(Model):
     """A release gate's policy, agreed before any run."""
 
-    version: Annotated[Literal[1], Field(description="The policy format's version.")]
+    version: Annotated[int, Field(ge=1, le=1, description="The policy format's version: 1.")]
     name: Annotated[Name, Field(description="What the policy is called in reports.")]
     owner: Annotated[Name | None, Field(description="Who answers for the policy.")] = None
     alpha: Annotated[float, Field(gt=0, lt=1, description="Two-sided; a decision uses alpha/2.")] = 0.05

@@ -23,10 +23,14 @@ def read(path: str) -> bytes:
         descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as error:
         raise _unopened(path, error) from None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise GateError("policy_not_a_file", "the policy is not a regular file", where=path)
-        data = file.read(MAX_BYTES + 1)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise GateError("policy_not_a_file", "the policy is not a regular file", where=path)
+    try:
+        with os.fdopen(descriptor, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise _unopened(path, error) from None
     if len(data) > MAX_BYTES:
         raise too_large(path)
     return data

@@ -12,7 +12,7 @@ import yaml
 
 from gate.errors import quoted
 from gate.policy.findings import Finding, Path, dotted
-from gate.policy.scalars import plain
+from gate.policy.scalars import Date, plain
 
 MAX_DEPTH = 32
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -88,6 +88,14 @@ def _syntax(error: yaml.MarkedYAMLError) -> Finding:
     return Finding("yaml_syntax", f"not valid YAML: {problem}", advice, line=mark.line + 1 if mark else 1)
 
 
+def _dated(value: object, path: Path) -> object:
+    """A date is text where a date is wanted; elsewhere other readers make another type of it."""
+    if isinstance(value, Date) and path[-1:] != ("expires",):
+        advice = f'quote it: "{value}"'
+        return Finding("ambiguous_scalar", f"{dotted(path)} reads as a date (found {value[:40]})", advice)
+    return str(value) if isinstance(value, Date) else value
+
+
 class _Builder:
     """Takes events one by one and keeps the open collections on a stack, without recursion."""
 
@@ -140,7 +148,7 @@ class _Builder:
         value: Any = event.value
         path = self.stack[-1].child() if self.stack else ()
         if is_plain:
-            value = plain(event.value, dotted(path) or "the policy")
+            value = _dated(plain(event.value, dotted(path) or "the policy"), path)
         if isinstance(value, Finding):
             self.findings.append(value._replace(path=path, line=line))
             value = Fault()
@@ -155,7 +163,7 @@ class _Builder:
             self._fault("yaml_merge", "merge keys (<<) are not allowed", line, path)
         elif isinstance(value, Finding):
             self.findings.append(value._replace(path=path, line=line))
-        elif not isinstance(value, str) or type(value) is not str:
+        elif type(value) is not str:
             self._fault(
                 "key_not_text", f"the key {quoted(text)} is not text", line, path, f'quote it: "{text[:60]}"'
             )
