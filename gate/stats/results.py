@@ -36,7 +36,7 @@ class TestResult:
     H0 "delta >= m". p_two_sided: as the procedure's literature defines it (default: twice the smaller).
     interval: confidence 1 - 2 * level, from the same procedure, so that ``interval.low > m`` and
     ``p_greater < level`` are one event wherever the procedure allows it.
-    smallest_p: the least one-sided p that data of this size could have given (2^-s for exact McNemar), or None.
+    smallest_p: the least one-sided p that data of this size could give (2^-s for exact McNemar), or None.
     resamples, seed: 0 for deterministic procedures.
     """
 

@@ -1,0 +1,222 @@
+"""The input of every procedure: paired scores in an order that depends on nothing but the scores."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """n pairs, oriented so that larger is better and sorted, so that ids and row order change no digit.
+
+    baseline, candidate: float64[n], finite. differences: float64[n], candidate - baseline unless the caller
+    gave its own (a relative margin tests gain - r * baseline); rounded to 12 decimals so that ties and zeros
+    are those of the numbers a person wrote, and ascending. values, counts: the distinct differences and how
+    often each occurs. ratio: difference = candidate - ratio * baseline (1 unless a margin is relative; NaN
+    where the caller's differences are of no such form). Build with ``pair``; the arrays are read-only.
+    """
+
+    baseline: Floats
+    candidate: Floats
+    differences: Floats
+    values: Floats
+    counts: Ints
+    ratio: float = 1.0
+    _digest: list[bytes] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return int(self.differences.size)
+
+    @property
+    def b(self) -> int:
+        """Pairs on which the candidate is better (pass/fail: only the candidate passes)."""
+        return int(self.counts[self.values > 0].sum())
+
+    @property
+    def c(self) -> int:
+        """Pairs on which the baseline is better (pass/fail: only the baseline passes)."""
+        return int(self.counts[self.values < 0].sum())
+
+    @property
+    def nonzero(self) -> int:
+        """Pairs that differ at all."""
+        return int(self.counts[self.values != 0].sum())
+
+    @property
+    def binary(self) -> bool:
+        """Whether both sides hold only 0 and 1 (or 0 and -1, where smaller was better)."""
+        return self.ratio == 1.0 and _is_binary(self.baseline) and _is_binary(self.candidate)
+
+    def mean(self) -> float:
+        """Observed mean difference."""
+        return mean_of(self.values, self.counts)
+
+    def digest(self) -> bytes:
+        """SHA-256 of the sorted multiset of paired rows; the seed of resampling comes from it."""
+        if not self._digest:
+            self._digest.append(self._compute_digest())
+        return self._digest[0]
+
+    def _compute_digest(self) -> bytes:
+        rows = (self.differences, self.baseline, self.candidate)
+        starts = np.flatnonzero(_row_starts(rows))
+        counts = np.diff(np.append(starts, self.n))
+        sha = hashlib.sha256(b"gate pairs 1")
+        for column in rows:
+            sha.update(np.ascontiguousarray(column[starts], dtype="<f8").tobytes())
+        sha.update(counts.astype("<i8").tobytes())
+        return sha.digest()
+
+
+def pair(
+    baseline: npt.ArrayLike, candidate: npt.ArrayLike, differences: npt.ArrayLike | None = None
+) -> Pairs:
+    """Make Pairs from two equally long vectors in any common order.
+
+    differences: only where the tested difference is not candidate - baseline.
+    Raises ValueError on shapes that do not fit, no rows at all or values that are not finite: those are
+    faults of the caller, which has already refused them with the ids of the items.
+    """
+    old = np.asarray(baseline, dtype=np.float64).ravel() + 0.0  # + 0.0 turns -0.0 into 0.0
+    new = np.asarray(candidate, dtype=np.float64).ravel() + 0.0
+    if old.shape != new.shape or old.size == 0:
+        raise ValueError(f"baseline and candidate must pair up (found {old.size} and {new.size} values)")
+    counted = _by_counting(old, new) if differences is None else None
+    if counted is None:
+        ratio, delta = 1.0, _difference(old, new, differences)
+        if differences is not None:
+            ratio = _ratio(old, new, delta)
+        order = np.lexsort((new, old, delta))
+        old, new, delta = old[order], new[order], delta[order]
+    else:
+        ratio, (old, new, delta) = 1.0, counted
+    values, counts = _runs(delta)
+    for array in (old, new, delta, values, counts):
+        array.flags.writeable = False
+    return Pairs(old, new, delta, values, counts, ratio)
+
+
+def _difference(old: Floats, new: Floats, given: npt.ArrayLike | None) -> Floats:
+    delta = new - old if given is None else np.asarray(given, dtype=np.float64).ravel()
+    if delta.shape != old.shape:
+        raise ValueError(f"differences must have one value a pair (found {delta.size} for {old.size})")
+    if not (np.isfinite(old).all() and np.isfinite(new).all() and np.isfinite(delta).all()):
+        raise ValueError("scores and their differences must be finite")
+    return tidy(delta, new, old)
+
+
+def _ratio(old: Floats, new: Floats, delta: Floats) -> float:
+    """r of delta = new - r * old, or NaN."""
+    scale = float(np.max(np.abs(old)))
+    if scale == 0.0:
+        return 1.0 if np.allclose(delta, new, rtol=0, atol=1e-9) else math.nan
+    x = old / scale
+    r = float(np.dot(x, (new - delta) / scale) / np.dot(x, x))
+    return r if float(np.max(np.abs(new - r * old - delta))) <= 1e-9 * scale else math.nan
+
+
+def from_counts(b: int, c: int, n: int, both_pass: int = 0) -> Pairs:
+    """Pairs of a pass/fail table: b only the candidate passes, c only the baseline, n items."""
+    both_fail = n - b - c - both_pass
+    if min(b, c, both_pass, both_fail) < 0:
+        raise ValueError(f"the cells must add up to n (found b={b}, c={c}, both={both_pass}, n={n})")
+    baseline = np.repeat([0.0, 1.0, 1.0, 0.0], [b, c, both_pass, both_fail])
+    candidate = np.repeat([1.0, 0.0, 1.0, 0.0], [b, c, both_pass, both_fail])
+    return pair(baseline, candidate)
+
+
+def from_differences(differences: npt.ArrayLike) -> Pairs:
+    """Pairs of which only the differences are known (baseline 0)."""
+    d = np.asarray(differences, dtype=np.float64).ravel()
+    return pair(np.zeros_like(d), d)
+
+
+def decimals_for(*scales: npt.NDArray[np.float64]) -> int:
+    """How many decimals are meaningful: 12 for scores of ordinary size, else about 15 digits."""
+    largest = max((float(np.max(np.abs(x))) for x in scales if x.size), default=0.0)
+    if not math.isfinite(largest) or largest == 0.0 or 1e-3 <= largest < 1e3:
+        return 12
+    return max(-300, min(300, 14 - math.floor(math.log10(largest))))
+
+
+def tidy(differences: Floats, *scales: Floats) -> Floats:
+    """Differences rounded so that 0.12 - 0.10 and 0.10 - 0.08 are the same number."""
+    decimals = decimals_for(*(scales or (differences,)))
+    if (
+        decimals > 22 or decimals < -22
+    ):  # 10**decimals is exact up to 22 only; scale by a power of two instead
+        shift = math.floor(math.log2(10.0) * (decimals - 12))
+        rounded: Floats = np.ldexp(np.round(np.ldexp(differences, shift), 12), -shift)
+        return rounded + 0.0
+    return np.asarray(np.round(differences, decimals) + 0.0, dtype=np.float64)
+
+
+def mean_of(values: Floats, counts: Ints) -> float:
+    """Mean of a multiset, exact to the last digit or so whatever its order."""
+    return (
+        math.fsum((values * counts).tolist()) / int(counts.sum())
+        if values.size < 100_000
+        else float(np.dot(values, counts) / counts.sum())
+    )
+
+
+def _is_binary(values: Floats) -> bool:
+    if values.size == 0 or abs(float(values[0])) not in {0.0, 1.0}:
+        return False
+    low, high = float(values.min()), float(values.max())
+    if not (low >= -1.0 and high <= 1.0 and high - low <= 1.0):
+        return False
+    return bool(np.all((values == 0.0) | (np.abs(values) == 1.0)))
+
+
+def _by_counting(old: Floats, new: Floats) -> tuple[Floats, Floats, Floats] | None:
+    """Sorted rows of data with few distinct scores, by counting cells: no sort of a million rows."""
+    olds, news = _few_distinct(old), _few_distinct(new)
+    if olds is None or news is None:
+        return None
+    cells = _codes(old, olds) * len(news) + _codes(new, news)
+    counts = np.bincount(cells, minlength=len(olds) * len(news))
+    left, right = np.repeat(olds, len(news)), np.tile(news, len(olds))
+    delta = tidy(right - left, right, left)
+    order = np.lexsort((right, left, delta))
+    times = counts[order]
+    return np.repeat(left[order], times), np.repeat(right[order], times), np.repeat(delta[order], times)
+
+
+def _few_distinct(values: Floats, most: int = 32) -> Floats | None:
+    if values.size < 4 * most or np.unique(values[: 16 * most]).size > most:
+        return None
+    found = np.unique(values)
+    return found if found.size <= most and np.isfinite(found).all() else None
+
+
+def _codes(values: Floats, distinct: Floats) -> Ints:
+    if distinct.size == 1:
+        return np.zeros(values.size, dtype=np.int64)
+    if distinct.size == 2:
+        return (values == distinct[1]).astype(np.int64)
+    return np.asarray(np.searchsorted(distinct, values), dtype=np.int64)
+
+
+def _row_starts(columns: tuple[Floats, ...]) -> npt.NDArray[np.bool_]:
+    starts = np.ones(columns[0].size, dtype=np.bool_)
+    if starts.size > 1:
+        starts[1:] = False
+        for column in columns:
+            starts[1:] |= column[1:] != column[:-1]
+    return starts
+
+
+def _runs(ordered: Floats) -> tuple[Floats, Ints]:
+    starts = np.flatnonzero(_row_starts((ordered,)))
+    return ordered[starts], np.diff(np.append(starts, ordered.size)).astype(np.int64)

@@ -1,0 +1,109 @@
+"""Sample size, smallest detectable effect and power."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gate.stats.distributions import normal_quantile
+from gate.stats.unconditional import berger_boos_g, p_greater
+
+POWER = 0.8
+
+
+def smallest_effect(variance: float, n: int, level: float, power: float = POWER) -> float:
+    """MDE: (z_{1-level} + z_power) sqrt(Var(d) / n), in the metric's unit (Miller 2024, arXiv 2411.00640)."""
+    return _reach(level, power) * math.sqrt(variance / n)
+
+
+def items_needed(variance: float, effect: float, level: float, power: float = POWER) -> int | None:
+    """Items that give `power` to detect `effect` > 0, rounded up, at least 2; None where no number helps."""
+    if effect <= 0:
+        return None
+    if variance <= 0:
+        return 2
+    n = (_reach(level, power) / effect) ** 2 * variance
+    return max(2, math.ceil(n - 1e-9)) if math.isfinite(n) else None
+
+
+def normal_power(variance: float, n: int, effect: float, level: float) -> float:
+    """Power of a one-sided z test at `level` for a true mean difference `effect`."""
+    if variance <= 0:
+        return 1.0 if effect > 0 else 0.0
+    from gate.stats.distributions import normal_sf  # noqa: PLC0415
+
+    return normal_sf(-normal_quantile(level) - effect / math.sqrt(variance / n))
+
+
+def binary_variance(discordant: float, delta: float) -> float:
+    """Var(d) of pass/fail differences: rate of disagreement minus delta squared."""
+    return discordant - delta * delta
+
+
+def mcnemar_power(n: int, discordant: float, delta: float, level: float) -> float:
+    """Exact power of the one-sided exact McNemar test at `level`, by enumeration over s.
+
+    n items, rate of disagreement `discordant` >= |delta|, true difference delta.
+    """
+    from scipy.special import bdtrc, gammaln  # noqa: PLC0415
+
+    if discordant <= 0:
+        return 0.0
+    middle, spread = n * discordant, 10 * math.sqrt(n * discordant * (1 - discordant)) + 12
+    s = np.arange(max(0, math.floor(middle - spread)), min(n, math.ceil(middle + spread)) + 1)
+    rest = math.log1p(-discordant) if discordant < 1 else -math.inf
+    with np.errstate(invalid="ignore"):
+        missing = np.where(n - s > 0, (n - s) * rest, 0.0)
+    log_mass = gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1) + s * math.log(discordant) + missing
+    wins = _critical_wins(s, level)
+    share = min(1.0, (discordant + delta) / (2 * discordant))
+    reject = np.where(wins <= s, np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), s, share), 1.0), 0.0)
+    return min(1.0, float(np.exp(log_mass) @ reject))
+
+
+def _critical_wins(s: np.typing.NDArray[np.int64], level: float) -> np.typing.NDArray[np.int64]:
+    """Least b with P(Bin(s, 1/2) >= b) < level, s + 1 where there is none."""
+    from scipy.special import betainc  # noqa: PLC0415
+
+    low, high = s // 2, s + 1
+    for _ in range(int(s[-1] + 2).bit_length()):
+        middle = (low + high) // 2
+        open_ = high - low > 1
+        tail = np.where(middle > 0, betainc(np.maximum(middle, 1), s - middle + 1, 0.5), 1.0)
+        high = np.where(open_ & (tail < level), middle, high)
+        low = np.where(open_ & (tail >= level), middle, low)
+    return high
+
+
+def mcnemar_items_needed(discordant: float, delta: float, level: float, power: float = POWER) -> int | None:
+    """Least n from which exact McNemar has `power` (the first: power is not quite monotone)."""
+    guess = items_needed(binary_variance(discordant, delta), delta, level, power)
+    if guess is None:
+        return None
+    low, high = 1, 2 * guess + 50
+    while mcnemar_power(high, discordant, delta, level) < power:
+        low, high = high, 2 * high
+    low = max(low, guess // 2)
+    while high - low > 64:
+        middle = (low + high) // 2
+        if mcnemar_power(middle, discordant, delta, level) < power:
+            low = middle
+        else:
+            high = middle
+    return next(
+        n for n in range(max(1, low - 64), high + 1) if mcnemar_power(n, discordant, delta, level) >= power
+    )
+
+
+def clean_items_needed(tolerance: float, level: float) -> int:
+    """Least n without a discordant pair that proves "no worse than -tolerance" by exact_unconditional."""
+    g = berger_boos_g(level)
+    n = max(1, math.floor(math.log(level) / math.log1p(-tolerance)) - 2)
+    while p_greater(0, 0, n, -tolerance, g) >= level:
+        n += 1
+    return n
+
+
+def _reach(level: float, power: float) -> float:
+    return -normal_quantile(level) + normal_quantile(power)
