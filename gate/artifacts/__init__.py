@@ -1,4 +1,4 @@
-"""Result files as tools write them to :class:`ItemTable`; bounded, strict, without running anything in them."""
+"""Result files as tools write them -> :class:`ItemTable`: bounded, strict, nothing in them is ever run."""
 
 from __future__ import annotations
 

@@ -12,8 +12,9 @@ AVERAGES_HELP = (
     "write one row an item and score both systems on the same items; treat the comparison as undecided"
 )
 _ID_NAMES = frozenset(
-    "id ids sample_id item_id example_id task_id doc_id question_id instance_id case_id test_id uid uuid key name "
-    "index item sample example task question input prompt nodeid".split()
+    {"id", "ids", "sample_id", "item_id", "example_id", "task_id", "doc_id", "question_id", "instance_id"}
+    | {"case_id", "test_id", "uid", "uuid", "key", "name", "index", "item", "sample", "example", "task"}
+    | {"question", "input", "prompt", "nodeid", "user_input", "inputs", "instruction", "classname"}
 )
 _AGGREGATE_NAMES = frozenset({"metric", "metrics", "metric_name"})
 _AGGREGATE_VALUES = frozenset({"score", "value", "mean", "average", "result"})
@@ -36,7 +37,7 @@ def missing_column(role: str, name: str, records: Records, where: str) -> GateEr
         f"missing_{role}",
         f"there is no {_ROLES[role]} {quoted(name)} ({'near' if near else 'found'}: {found})",
         where=where,
-        help=f"{hint}name the column in the policy, or map it: artifacts: {{mapping: {{{name}: path.in.file}}}}",
+        help=f"{hint}name the column as in the file, or map it: artifacts: {{mapping: {{{name}: path.in.file}}}}",
     )
 
 

@@ -2,159 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gate.artifacts import summary
 from gate.artifacts.absent import missing_column, no_ids
-from gate.artifacts.digest import identity, sort_order
+from gate.artifacts.digest import Parts, identity, sort_order
 from gate.artifacts.ids import check_ids, id_texts, near_collisions, refuse_duplicates
 from gate.artifacts.outcome import failed_runs
-from gate.artifacts.records import ABSENT, RESERVED, Records, paths_of
-from gate.artifacts.records import place as place_of
+from gate.artifacts.records import RESERVED, Records, outcome_paths, paths_of, place
 from gate.artifacts.table import BoolArray, ItemTable, ObjectArray, ReadRequest, Source
 from gate.artifacts.texts import objects, text_column
 from gate.artifacts.values import Column, Rule, numbers
 from gate.errors import GateError, examples, quoted
 
 Caution = tuple[str, str]
-Where = Callable[[int], str]
+OWN_REPEATS = frozenset({"repeat", "epoch"})
+"""Names under which a policy may mean a format's own repeats."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One file's records, what is wanted of them, and how to name a row in an error."""
+
+    records: Records
+    request: ReadRequest
+    path: str
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """Name -> path in the file."""
+        return paths_of(self.request)
+
+    def cells(self, name: str) -> Sequence[Any] | None:
+        """The column of a name, None if the file has none."""
+        path = self.paths.get(name)
+        return None if path is None else self.records.cells.get(path)
+
+    def needed(self, role: str, name: str) -> Sequence[Any]:
+        """The column of a name, or the error for its absence."""
+        cells = self.cells(name)
+        if cells is None:
+            raise missing_column(role, name, self.records, self.path)
+        return cells
+
+    def where(self, row: int) -> str:
+        """``FILE:LINE``, or the file and the row's place in it."""
+        if self.records.lines is not None:
+            return f"{self.path}:{self.records.lines[row]}"
+        return f"{self.path} ({self.place(row)})"
+
+    def place(self, row: int) -> str:
+        """The row's place in the file."""
+        return place(self.records, row)
 
 
 def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
     """The checked table, or the first GateError."""
+    job = Job(records, request, source.path)
     if records.count == 0:
-        raise GateError("no_items", "there are no items in it", where=source.path, help=_NO_ITEMS)
-    where = _where(records, source.path)
-    paths = paths_of(request)
-    ids = _ids(records, request, paths, where, source.path)
-    repeats = _repeats(records, request, paths, where, source.path)
+        raise GateError("no_items", "there are no items in it", where=source.path, help=NO_ITEMS)
+    ids = _ids(job)
+    repeats = _repeats(job)
     keys: Sequence[Any] = ids if repeats is None else list(zip(ids, repeats, strict=True))
-    refuse_duplicates(keys, ids, where, repeat=repeats is not None)
-    failed = failed_runs(records, paths.get(RESERVED[0]), paths.get(RESERVED[1]))
-    metrics, cautions = _metrics(records, request, paths, failed, ids, where, source.path)
-    columns, more = _columns(records, request, paths, where, source.path)
-    clusters = _clusters(records, request, paths, where, source.path)
-    id_array, repeat_array = objects(ids), None if repeats is None else objects(repeats)
-    values = {name: column for name, (column, _) in metrics.items()}
-    order = sort_order(ids, repeats)
+    refuse_duplicates(keys, ids, job.where, repeat=repeats is not None)
+    outcome = outcome_paths(request)
+    failed = failed_runs(records, *(outcome.get(name) for name in RESERVED))
+    metrics, metric_cautions = _metrics(job, failed, ids)
+    columns, column_cautions = _columns(job)
+    parts = Parts(
+        ids=objects(ids),
+        repeats=None if repeats is None else objects(repeats),
+        clusters=_clusters(job),
+        failed=failed,
+        values={name: column for name, (column, _) in metrics.items()},
+        columns=columns,
+    )
     return ItemTable(
         source=source,
-        ids=id_array,
-        values=values,
+        ids=parts.ids,
+        values=parts.values,
         missing={name: gaps for name, (_, gaps) in metrics.items()},
         failed=failed,
-        repeats=repeat_array,
-        clusters=clusters,
+        repeats=parts.repeats,
+        clusters=parts.clusters,
         columns=columns,
         lines=None if records.lines is None else np.asarray(records.lines, dtype=np.int64),
-        identity=identity(order, id_array, repeat_array, clusters, failed, values, columns),
-        cautions=(*records.cautions, *id_cautions(ids, repeats), *cautions, *more),
+        identity=identity(parts, sort_order(ids, repeats)),
+        cautions=(*records.cautions, *_id_cautions(ids, repeats), *metric_cautions, *column_cautions),
     )
 
 
-_NO_ITEMS = "the run that wrote it may have failed; treat the comparison as undecided"
+NO_ITEMS = "the run that wrote it may have failed; treat the comparison as undecided"
 
 
-def _where(records: Records, path: str) -> Where:
-    if records.lines is not None:
-        lines = records.lines
-        return lambda row: f"{path}:{lines[row]}"
-    return lambda row: f"{path} ({place_of(records, row)})"
-
-
-def _ids(records: Records, request: ReadRequest, paths: dict[str, str], where: Where, path: str) -> list[str]:
-    own = records.ids is not None and not request.id_declared
-    cells = records.ids if own else records.cells.get(paths[request.id])
+def _ids(job: Job) -> list[str]:
+    """The format's own ids unless the policy names a column."""
+    own = job.records.ids is not None and not job.request.id_declared
+    cells = job.records.ids if own else job.cells(job.request.id)
     if cells is None:
-        raise no_ids(request.id, records, path)
-    what = "an id" if own else f"id column {quoted(request.id)}"
+        raise no_ids(job.request.id, job.records, job.path)
+    what = "an id" if own else f"id column {quoted(job.request.id)}"
     if not own:
-        summary.refuse(cells, where)
-    ids = id_texts(cells, what, where, text=records.text)
-    check_ids(ids, what, where)
+        summary.refuse(cells, job.where)
+    ids = id_texts(cells, what, job.where, text=job.records.text)
+    check_ids(ids, what, job.where)
     return ids
 
 
-def _repeats(
-    records: Records, request: ReadRequest, paths: dict[str, str], where: Where, path: str
-) -> list[str] | None:
-    if request.repeat is None or (request.repeat in RESERVED_REPEATS and records.repeats is not None):
-        return None if records.repeats is None else [str(repeat) for repeat in records.repeats]
-    cells = records.cells.get(paths[request.repeat])
-    if cells is None:
-        raise missing_column("repeat", request.repeat, records, path)
-    what = f"repeat column {quoted(request.repeat)}"
-    repeats = id_texts(cells, what, where, text=records.text)
-    check_ids(repeats, what, where)
+def _repeats(job: Job) -> list[str] | None:
+    name, own = job.request.repeat, job.records.repeats
+    if name is None or (own is not None and name in OWN_REPEATS):
+        return None if own is None else [str(repeat) for repeat in own]
+    what = f"repeat column {quoted(name)}"
+    repeats = id_texts(job.needed("repeat", name), what, job.where, text=job.records.text)
+    check_ids(repeats, what, job.where)
     return repeats
 
 
-RESERVED_REPEATS = frozenset({"repeat", "epoch"})
-"""Names for a format's own repeats."""
-
-
-def id_cautions(ids: Sequence[str], repeats: Sequence[str] | None) -> list[Caution]:
+def _id_cautions(ids: Sequence[str], repeats: Sequence[str] | None) -> list[Caution]:
     """Ids that a person would take for one another."""
-    distinct = ids if repeats is None else list(dict.fromkeys(ids))
-    near = near_collisions(distinct)
-    if not near:
-        return []
-    return [("similar_ids", f"ids differ from others only in case, width or spaces: {examples(near)}")]
+    near = near_collisions(ids if repeats is None else list(dict.fromkeys(ids)))
+    return [similar_ids(near)] if near else []
 
 
-def _metrics(
-    records: Records,
-    request: ReadRequest,
-    paths: dict[str, str],
-    failed: BoolArray,
-    ids: Sequence[str],
-    where: Where,
-    path: str,
-) -> tuple[dict[str, Column], list[Caution]]:
+def similar_ids(near: list[str]) -> Caution:
+    """The caution for ids that differ in case, width or spaces only."""
+    return "similar_ids", f"ids differ from others only in case, width or spaces: {examples(near)}"
+
+
+def _metrics(job: Job, failed: BoolArray, ids: Sequence[str]) -> tuple[dict[str, Column], list[Caution]]:
     found: dict[str, Column] = {}
     cautions: list[Caution] = []
-    for metric, kind in request.metrics.items():
-        rule = Rule(metric, kind, request.words, records.text, records.decimal_comma)
-        cells = records.cells.get(paths[metric])
+    for metric, kind in job.request.metrics.items():
+        rule = Rule(metric, kind, job.request.words, job.records.text, job.records.decimal_comma)
         try:
-            if cells is None:
-                raise missing_column("metric", metric, records, path)
-            found[metric] = numbers(cells, rule, failed, ids, lambda row: place_of(records, row), where)
+            found[metric] = numbers(job.needed("metric", metric), rule, failed, ids, job)
         except GateError as error:
-            if metric not in request.optional:
+            if metric not in job.request.optional:
                 raise
             cautions.append(("metric_not_read", f"{metric!a} was not read: {error.message}"))
     return found, cautions
 
 
-def _columns(
-    records: Records, request: ReadRequest, paths: dict[str, str], where: Where, path: str
-) -> tuple[dict[str, ObjectArray], list[Caution]]:
+def _columns(job: Job) -> tuple[dict[str, ObjectArray], list[Caution]]:
     found: dict[str, ObjectArray] = {}
     cautions: list[Caution] = []
-    for name in request.columns:
-        cells = records.cells.get(paths[name])
-        if cells is not None:
-            found[name] = text_column(cells, name, where)
-        elif name in request.optional:
+    for name in job.request.columns:
+        if job.cells(name) is None and name in job.request.optional:
             cautions.append(("column_not_read", f"there is no column {name!a}"))
         else:
-            raise missing_column("column", name, records, path)
+            found[name] = text_column(job.needed("column", name), name, job.where)
     return found, cautions
 
 
-def _clusters(
-    records: Records, request: ReadRequest, paths: dict[str, str], where: Where, path: str
-) -> ObjectArray | None:
-    if request.cluster is None:
-        return None
-    cells = records.cells.get(paths[request.cluster])
-    if cells is None:
-        raise missing_column("cluster", request.cluster, records, path)
-    return text_column(cells, request.cluster, where)
-
-
-__all__ = ["ABSENT", "build", "id_cautions"]
+def _clusters(job: Job) -> ObjectArray | None:
+    name = job.request.cluster
+    return None if name is None else text_column(job.needed("cluster", name), name, job.where)

@@ -93,22 +93,28 @@ def open_content(path: str) -> Content:
     """Open, hash, unpack and look at the first bytes. The caller closes it."""
     raw = open_regular(path)
     try:
-        size = os.fstat(raw.fileno()).st_size
-        if size == 0:
-            raise GateError("no_items", "the file is empty (0 bytes)", where=path, help=_EMPTY)
-        head = raw.read(8)
-        _bound(path, size, head)
-        digest = sha256_of(raw)
-        packed = _packing(head)
-        if packed is None:
-            return Content(path, raw, digest, size, size, None, first_bytes(raw))
-        from gate.artifacts.unpack import unpack  # noqa: PLC0415
-
-        plain, plain_size = unpack(raw, packed, path)
+        content = _opened(raw, path)
     except BaseException:
         raw.close()
         raise
-    raw.close()
+    if content.file is not raw:
+        raw.close()
+    return content
+
+
+def _opened(raw: BinaryIO, path: str) -> Content:
+    size = os.fstat(raw.fileno()).st_size
+    if size == 0:
+        raise GateError("no_items", "the file is empty (0 bytes)", where=path, help=_EMPTY)
+    head = raw.read(8)
+    _bound(path, size, head)
+    digest = sha256_of(raw)
+    packed = _packing(head)
+    if packed is None:
+        return Content(path, raw, digest, size, size, None, first_bytes(raw))
+    from gate.artifacts.unpack import unpack  # noqa: PLC0415
+
+    plain, plain_size = unpack(raw, packed, path)
     return Content(path, plain, digest, size, plain_size, packed, first_bytes(plain))
 
 

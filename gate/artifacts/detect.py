@@ -49,28 +49,27 @@ def detect_content(content: Content) -> str:
 
 
 def _json_kind(text: bytes, content: Content) -> str:
-    """JSON Lines if another object follows the first line; else one document."""
+    """JSON Lines if the first line is an object by itself and another line follows; else one document."""
     if text[:1] != b"{":
         return "json"
     first, rest = _two_lines(content)
-    if not rest.startswith(b"{"):
+    if not rest:
         return "json"
-    return "jsonl" if _whole(first) or not _opens_only(first) else "json"
+    broken_line = rest.startswith(b"{") and not first.endswith((b"{", b"[", b","))
+    return "jsonl" if broken_line or _whole(first) else "json"
 
 
 def _two_lines(content: Content) -> tuple[bytes, bytes]:
-    """The first line that is not blank, and the start of the next one."""
+    """The first line that is not blank, cut at the longest line allowed, and the start of the next one."""
     content.file.seek(0)
     found: list[bytes] = []
     while len(found) < 2 and (line := content.file.readline(limits.LINE_BYTES)):
         if bare := line.removeprefix(BOM).strip():
             found.append(bare)
-    return (*found, b"", b"")[:2]
-
-
-def _opens_only(line: bytes) -> bool:
-    """A line such as ``{`` or ``{"results": [`` begins a document that goes on."""
-    return line.endswith((b"{", b"[", b","))
+        while not line.endswith(b"\n") and (line := content.file.readline(limits.LINE_BYTES)):
+            pass
+    found += [b"", b""]
+    return found[0], found[1]
 
 
 def _whole(line: bytes) -> bool:

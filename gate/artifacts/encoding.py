@@ -8,6 +8,12 @@ from gate.errors import GateError
 
 HEAD_BYTES = 65_536
 BOM = b"\xef\xbb\xbf"
+_WIDE = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
 
 
 def first_bytes(file: BinaryIO) -> bytes:
@@ -41,9 +47,7 @@ def decode(raw: bytes, path: str, line: int | None) -> str:
 
 def refuse_wide(raw: bytes, path: str) -> None:
     """Name UTF-16 and UTF-32 by their byte order marks."""
-    marks = ((b"\xff\xfe\x00\x00", "UTF-32"), (b"\x00\x00\xfe\xff", "UTF-32"))
-    marks += ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
-    for mark, name in marks:
+    for mark, name in _WIDE:
         if raw.startswith(mark):
             raise GateError(
                 "not_utf8",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gate.artifacts.content import Content
 
-_CONFIG = {
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "temp_directory": "",

@@ -41,7 +41,7 @@ def _float_text(cells: list[str]) -> list[str]:
 
 
 def _integral(cell: float, what: str, where: Where, row: int) -> str:
-    if cell != cell or cell in {float("inf"), float("-inf")} or cell != int(cell):
+    if not cell.is_integer():  # NaN and infinity are none either
         raise _refused(what, "a float that is no whole number", where(row))
     if abs(cell) > 2**53:
         raise _refused(what, "a float above 2^53, which has lost digits", where(row))
@@ -121,7 +121,7 @@ def refuse_duplicates(keys: Sequence[Any], ids: Sequence[str], where: Where, *, 
         if other != text:
             raise GateError(
                 "duplicate_ids",
-                f"two ids differ only in how they are encoded ({quoted(other)} and {quoted(text)} are equal in NFC)",
+                f"two ids differ only in encoding ({quoted(other)} and {quoted(text)} are equal in NFC)",
                 where=where(row),
                 help="normalise ids to NFC where they are written",
             )

@@ -10,7 +10,7 @@ from gate.artifacts.strict_json import refuse_doubled
 
 
 def lookup(value: Any, path: str, file: str = "", line: int | None = None) -> Any:
-    """The value at ``path``: the literal key first, then the part before each dot. ABSENT if there is none."""
+    """The value at ``path``: the literal key first, then the part before each dot; else ABSENT."""
     if isinstance(value, Mapping):
         refuse_doubled(value, file, line)
         if path in value:

@@ -47,6 +47,8 @@ def _kind(mode: int) -> str:
 def sha256_of(file: BinaryIO) -> str:
     """Digest of the whole file as it lies on disk; the position is set back to the start."""
     file.seek(0)
-    digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    while block := file.read(1 << 20):
+        digest.update(block)
     file.seek(0)
-    return digest
+    return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,8 @@ from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import BoolArray
 
 FAILED_STATUS = frozenset(
-    "error errored timeout timed_out timedout skipped cancelled canceled crashed infra_error failed_to_run".split()
+    {"error", "errored", "timeout", "timed_out", "timedout", "skipped", "cancelled", "canceled", "crashed"}
+    | {"infra_error", "failed_to_run"}
 )
 _NO_ERROR_TEXT = frozenset({"", "null", "none", "nan", "false", "0"})
 
@@ -41,9 +43,9 @@ def _is_error(cell: Any, *, text: bool) -> bool:
     if isinstance(cell, str):
         return cell.strip().lower() not in _NO_ERROR_TEXT if text else bool(cell.strip())
     if isinstance(cell, NoNumber):
-        return cell.token != "NaN"
+        return cell != NoNumber("NaN")
     if isinstance(cell, int | float):
-        return cell != 0 and cell == cell
+        return not math.isnan(cell) and cell != 0
     return bool(cell)
 
 

@@ -7,6 +7,7 @@ from gate.artifacts.content import Content, open_content
 from gate.artifacts.detect import detect_content
 from gate.artifacts.registry import named
 from gate.artifacts.table import ItemTable, ReadRequest, Source
+from gate.errors import GateError, quoted
 
 
 def read(path: str, request: ReadRequest) -> ItemTable:
@@ -14,7 +15,15 @@ def read(path: str, request: ReadRequest) -> ItemTable:
     content = open_content(path)
     try:
         name = detect_content(content) if request.format == "auto" else named(request.format).name
-        records = named(name).load()(content, request)
+        chosen = named(name)
+        if request.system is not None and not chosen.systems:
+            raise GateError(
+                "no_systems",
+                f"a {name} file holds one system, but the policy asks for {quoted(request.system)}",
+                where=path,
+                help="leave out artifacts.system, or give each system its own file",
+            )
+        records = chosen.load()(content, request)
         source = _source(content, records.format, records.system, dict(records.facts))
         return build(records, request, source)
     finally:

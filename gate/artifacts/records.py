@@ -25,8 +25,8 @@ RESERVED: Final = ("error", "status")
 class Records:
     """One entry per row everywhere.
 
-    cells: path -> cells (str, int, float, bool, None, NoNumber, list, dict or ABSENT), only for paths that were
-    asked for and occur. available: names for messages and the first look. text: every cell is text (CSV).
+    cells: path -> cells (str, int, float, bool, None, NoNumber, list, dict or ABSENT), only for paths
+    that were asked for and occur. available: names for messages and the first look. text: every cell is text (CSV).
     lines: line of each row. place: how to name row i where there are no lines.
     ids, repeats, failed: the format's own. refused: metric -> why it has no value per item.
     """
@@ -52,8 +52,17 @@ def paths_of(request: ReadRequest) -> dict[str, str]:
     """Name -> path in the file, for all the request names and for the reserved columns it leaves free."""
     names = [request.id, *request.metrics, *request.columns]
     names += [name for name in (request.repeat, request.cluster) if name is not None]
-    names += [name for name in RESERVED if name not in names]
-    return {name: request.mapping.get(name, name) for name in names}
+    return {name: request.mapping.get(name, name) for name in names} | outcome_paths(request)
+
+
+def outcome_paths(request: ReadRequest) -> dict[str, str]:
+    """The reserved names that the policy gives no other role, with their paths."""
+    names = {request.id, request.repeat, request.cluster, *request.metrics, *request.columns}
+    taken = {request.mapping.get(name, name) for name in names if name is not None}
+    free = [name for name in RESERVED if name not in names]
+    return {
+        name: request.mapping.get(name, name) for name in free if name in request.mapping or name not in taken
+    }
 
 
 def place(records: Records, row: int) -> str:

@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from gate.artifacts.content import Content
 from gate.artifacts.records import Records
 from gate.artifacts.table import ReadRequest
-from gate.errors import GateError, examples
+from gate.errors import GateError, quoted
 
 
 class Load(Protocol):
@@ -30,6 +30,7 @@ class Format:
     item: str
     metrics: str
     function: str = "load"
+    systems: bool = False
 
     def load(self) -> Load:
         """The reader, imported now."""
@@ -56,6 +57,8 @@ def named(name: str) -> Format:
     """The format called ``name``, or a GateError that lists them."""
     if name not in BY_NAME:
         raise GateError(
-            "unknown_format", f"there is no format {name!a} (there are: {examples(list(BY_NAME), 0)})"
+            "unknown_format",
+            f"there is no format {quoted(name)} (there are: {', '.join(BY_NAME)})",
+            help="leave out artifacts.format to have it detected from the file's bytes",
         )
     return BY_NAME[name]

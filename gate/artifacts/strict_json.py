@@ -1,7 +1,7 @@
 """JSON as RFC 8259 has it, bounded: no comments, no trailing commas, no depth beyond 64, no endless integers.
 
-``NaN`` and ``Infinity`` are read as :class:`NoNumber`, so that a reader can say what stood there. An object with a
-key twice is read as :class:`Doubled`, which is an error once something in it is needed.
+``NaN`` and ``Infinity`` are read as :class:`NoNumber`, so that a reader can say what stood there. An object
+with a key twice is read as :class:`Doubled`, which is an error once something in it is needed.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -46,7 +47,7 @@ def _text(cell: Any, *, integral: bool) -> str | None:
     if type(cell) is bool:
         return "true" if cell else "false"
     if type(cell) is float:
-        if cell != cell:
+        if math.isnan(cell):
             return None
         return str(int(cell)) if integral else repr(cell)
     if type(cell) is int:

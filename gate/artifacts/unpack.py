@@ -63,15 +63,22 @@ def _blocks(raw: BinaryIO, packing: str, path: str) -> Iterator[bytes]:
 
 
 def _zstd_blocks(raw: BinaryIO) -> Iterator[bytes]:
+    """Frame by frame; a frame that does not end is an error (the library's own reader keeps quiet)."""
     import zstandard  # noqa: PLC0415
 
-    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=limits.WINDOW_BYTES)
+    frame = decompressor.decompressobj()
     try:
-        with decompressor.stream_reader(raw, read_across_frames=True, closefd=False) as stream:
-            while block := stream.read(limits.MIB):
-                yield block
+        while packed := raw.read(limits.ZSTD_READ):
+            while packed:
+                if frame.eof:
+                    frame = decompressor.decompressobj()
+                yield frame.decompress(packed)
+                packed = frame.unused_data if frame.eof else b""
     except zstandard.ZstdError as error:
         raise EOFError(str(error)) from None
+    if not frame.eof:
+        raise EOFError("the last frame does not end")
 
 
 def _broken(packing: str, path: str, error: Exception) -> GateError:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -44,14 +44,19 @@ class _Unfit(Exception):  # noqa: N818
 Column = tuple[FloatArray, Missing]
 
 
-def numbers(
-    cells: Sequence[Any],
-    rule: Rule,
-    failed: BoolArray,
-    ids: Sequence[str],
-    place: Callable[[int], str],
-    where: Callable[[int], str],
-) -> Column:
+class Places(Protocol):
+    """How to name a row."""
+
+    def place(self, row: int) -> str:
+        """The row's place in the file."""
+        ...
+
+    def where(self, row: int) -> str:
+        """The row's place for an error."""
+        ...
+
+
+def numbers(cells: Sequence[Any], rule: Rule, failed: BoolArray, ids: Sequence[str], at: Places) -> Column:
     """The values of one metric and what is missing in it. Rows whose run failed are not looked at."""
     values = np.full(len(cells), np.nan)
     count, shown = 0, []
@@ -63,13 +68,13 @@ def numbers(
         except _NoValue as gap:
             count += 1
             if count <= 5:
-                shown.append((ids[row], place(row), str(gap)))
+                shown.append((ids[row], at.place(row), str(gap)))
         except _Unfit as unfit:
             found, help_text = unfit.args
             raise GateError(
                 "invalid_value",
                 f"metric {quoted(rule.metric)}, item {quoted(ids[row])}: {found}",
-                where=where(row),
+                where=at.where(row),
                 help=help_text,
             ) from None
     return values, Missing(count, tuple(shown))
