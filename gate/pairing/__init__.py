@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.artifacts.table import BoolArray, ItemTable
 from gate.errors import GateError, examples
 from gate.pairing.align import align, items_digest
-from gate.pairing.columns import cluster_codes, merged_column, refuse_unequal
+from gate.pairing.columns import cluster_codes, merged_column, refuse_unequal, shown_columns
 from gate.pairing.model import (
     MetricRule,
     PairCounts,
@@ -41,13 +41,12 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
     _refuse_many_missing(metrics, only, len(ids), sides, rules)
     clusters, n_clusters = cluster_codes(sides, rows, ids)
     columns = {name: merged_column(name, sides, rows, ids) for name in rules.columns}
-    for name in rules.optional_columns:
-        columns.setdefault(name, merged_column(name, sides, rows, ids, optional=True))
     return PairedTable(
         ids=ids,
         both=both,
         metrics=metrics,
         columns=columns,
+        shown=shown_columns(rules.show, sides, rows),
         clusters=clusters,
         counts=_counts(sides, both, only, n_clusters, items_digest(ids)),
         identical=_identical(baseline, candidate),

@@ -37,18 +37,39 @@ def refuse_unequal(
 
 
 def merged_column(
-    column: str,
-    sides: tuple[Side, Side],
-    rows: tuple[IndexArray, IndexArray],
-    ids: ObjectArray,
-    *,
-    optional: bool = False,
+    column: str, sides: tuple[Side, Side], rows: tuple[IndexArray, IndexArray], ids: ObjectArray
 ) -> ObjectArray:
     """A column from whichever side has it, None where no side does; where both have it they must agree."""
     values = [side.table.columns.get(column) for side in sides]
-    if values[0] is None and values[1] is None and not optional:
+    if values[0] is None and values[1] is None:
         raise _absent(column, sides[1].path, "either file")
     return _merge(column, values, sides, rows, ids)
+
+
+def shown_columns(
+    names: tuple[str, ...], sides: tuple[Side, Side], rows: tuple[IndexArray, IndexArray]
+) -> dict[str, ObjectArray]:
+    """Text to print with an item: one column where the sides agree, else one a side. The first run speaks."""
+    shown: dict[str, ObjectArray] = {}
+    for name in names:
+        texts = {
+            side.name: _first_run(side, row, side.table.columns[name])
+            for side, row in zip(sides, rows, strict=True)
+            if name in side.table.columns
+        }
+        if len(texts) == 2 and bool(np.asarray(texts["baseline"] != texts["candidate"], dtype=bool).any()):
+            shown.update({f"{name} ({side})": text for side, text in texts.items()})
+        elif texts:
+            shown[name] = next(iter(texts.values()))
+    return shown
+
+
+def _first_run(side: Side, row: IndexArray, values: ObjectArray) -> ObjectArray:
+    first = np.full(len(side.ids), None, dtype=object)
+    first[side.groups[::-1]] = values[::-1]
+    text = np.full(len(row), None, dtype=object)
+    text[row >= 0] = first[row[row >= 0]]
+    return text
 
 
 def cluster_codes(

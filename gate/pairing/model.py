@@ -53,8 +53,7 @@ class PairingRules:
     label: str | None = None
     comparable: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
-    optional_columns: tuple[str, ...] = ()
-    must_pass_column: str | None = None
+    show: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class PairedMetric:
 
     baseline, candidate: one value per item in the metric's own unit (mean over repeats, or as
     ``items.reduce`` says). averaged: several runs were averaged, so a pass/fail metric is a share.
-    passes_*, runs_*: pass and run counts per item (pass/fail metrics with repeats), else None.
+    runs: baseline and candidate as [items, runs], NaN where a run is missing; None without repeats.
     incomplete: number of items with a missing or failed result on either side. reading: how those are
     read here ("complete", "worst" or "drop"). other: the same metric under the other honest reading.
     failed: some of the missing results are runs that failed, so both readings must agree on the verdict.
@@ -72,10 +71,7 @@ class PairedMetric:
     baseline: FloatArray
     candidate: FloatArray
     averaged: bool = False
-    passes_baseline: FloatArray | None = None
-    passes_candidate: FloatArray | None = None
-    runs_baseline: FloatArray | None = None
-    runs_candidate: FloatArray | None = None
+    runs: tuple[FloatArray, FloatArray] | None = None
     incomplete: int = 0
     reading: str = "complete"
     failed: bool = False
@@ -103,8 +99,8 @@ class PairCounts:
 class PairedTable:
     """Baseline and candidate on the same items, in sorted id order.
 
-    ids: the union of both sides. both: True where both sides hold the item. columns: slice, shown and
-    must-pass columns as text or None. clusters: 0-based codes, or None when the policy names no cluster.
+    ids: the union of both sides. both: True where both sides hold the item. columns: slice and must-pass
+    columns as text or None. shown: text to print with a changed item. clusters: 0-based codes, or None when the policy names no cluster.
     identical: the two files are the same bytes and the same system in them.
     """
 
@@ -112,6 +108,7 @@ class PairedTable:
     both: BoolArray
     metrics: Mapping[str, PairedMetric]
     columns: Mapping[str, ObjectArray]
+    shown: Mapping[str, ObjectArray]
     clusters: IndexArray | None
     counts: PairCounts
     identical: bool

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from gate.artifacts.table import BoolArray, FloatArray, Missing
+from gate.artifacts.table import FloatArray, Missing
 from gate.errors import GateError, quoted
 from gate.pairing.model import IndexArray, MetricRule, PairedMetric, PairingRules
 from gate.pairing.side import Side
-
-
-@dataclass(frozen=True, slots=True)
-class _Runs:
-    """One side of one metric on the aligned items: sum and extremes over the valid runs, their number."""
-
-    total: FloatArray
-    lowest: FloatArray
-    highest: FloatArray
-    valid: FloatArray
-    expected: int
 
 
 def paired_metric(
@@ -38,26 +27,28 @@ def paired_metric(
     if rules.missing == "error":
         for side in used:
             _refuse_missing(name, side)
-    runs = tuple(_runs(name, side, row) for side, row in zip(sides, rows, strict=True))
-    averaged = any(run.expected > 1 for run in runs) and rules.reduce == "mean"
-    dropped = _dropped(rule, runs, rules.reduce, averaged=averaged)
-    incomplete = _incomplete(rule, runs)
-    lost = int(incomplete.sum())
+    runs = (_runs(name, sides[0], rows[0]), _runs(name, sides[1], rows[1]))
+    dropped = _metric(rule, runs, rules.reduce)
+    lost = int(np.isnan(np.hstack(runs[1:] if rule.candidate_only else runs)).any(axis=1).sum())
     if not lost:
         return dropped
-    failed = any(bool(side.table.failed.any()) for side in used)
-    known = rule.worst is not None
-    worst = _worst(rule, runs, rules.reduce, averaged=averaged) if known else None
+    filled = _worst(rule, runs)
+    worst = None if filled is None else _metric(rule, filled, rules.reduce)
     if rules.missing != "drop" and worst is None:
-        raise GateError(
-            "worst_unknown",
-            f"{lost} items lack a result for {name}, and the worst possible {name} is not declared",
-            where=sides[1].path,
-            help=f"declare scale: [lowest, highest] for {name}, or set items.missing: drop",
-        )
+        raise _worst_unknown(name, lost, sides[1].path)
+    failed = any(bool(side.table.failed.any()) for side in used)
     if rules.missing == "drop" or worst is None:
         return replace(dropped, incomplete=lost, reading="drop", failed=failed, other=worst)
     return replace(worst, incomplete=lost, reading="worst", failed=failed, other=dropped)
+
+
+def _worst_unknown(name: str, lost: int, path: str) -> GateError:
+    return GateError(
+        "worst_unknown",
+        f"{lost} items lack a result for {name}, and the worst possible {name} is not declared",
+        where=path,
+        help=f"declare scale: [lowest, highest] for {name}, or set items.missing: drop",
+    )
 
 
 def missing_share(metrics: dict[str, PairedMetric], n_items: int) -> float:
@@ -84,104 +75,57 @@ def _refuse_missing(name: str, side: Side) -> None:
     )
 
 
-def _runs(name: str, side: Side, row: IndexArray) -> _Runs:
+def _runs(name: str, side: Side, row: IndexArray) -> FloatArray:
+    """[items, runs] of the aligned items, ascending within an item, NaN where there is no result.
+
+    Ascending, so that the order of rows in the file changes no digit of a sum.
+    """
     values = side.table.values.get(name)
+    runs = np.full((len(row), side.repeats), np.nan)
     if values is None:
-        empty = np.zeros(len(row))
-        return _Runs(empty, empty, empty, empty, side.repeats)
-    ok = np.isfinite(values) & ~side.table.failed
-    if side.repeats == 1:
-        return _single_run(values, ok, row)
-    groups, kept, n = side.groups[ok], values[ok], len(side.ids)
-    by_value = np.lexsort((kept, groups))  # so that the order of rows changes no digit of a sum
-    groups, kept = groups[by_value], kept[by_value]
-    lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
-    np.minimum.at(lowest, groups, kept)
-    np.maximum.at(highest, groups, kept)
-    total = np.bincount(groups, kept, n).astype(np.float64)
-    valid = np.bincount(groups, minlength=n).astype(np.float64)
-    return _Runs(
-        total=_placed(total, row),
-        lowest=_placed(lowest, row),
-        highest=_placed(highest, row),
-        valid=_placed(valid, row),
-        expected=side.repeats,
-    )
-
-
-def _single_run(values: FloatArray, ok: BoolArray, row: IndexArray) -> _Runs:
-    placed = _placed(np.where(ok, values, 0.0), row)
-    return _Runs(placed, placed, placed, _placed(ok.astype(np.float64), row), 1)
-
-
-def _placed(values: FloatArray, row: IndexArray) -> FloatArray:
-    """The side's values in the order of the paired items, 0 where the side does not hold the item."""
+        return runs
+    clean = np.where(np.isfinite(values) & ~side.table.failed, values, np.nan)
     here = row >= 0
-    if bool(here.all()):
-        return np.asarray(values[row], dtype=np.float64)
-    placed = np.zeros(len(row))
-    placed[here] = values[row[here]]
-    return placed
+    if side.repeats == 1:
+        runs[here, 0] = clean[row[here]]
+        return runs
+    order = np.lexsort((clean, side.groups))
+    starts = np.cumsum(side.runs) - side.runs
+    by_item = np.full((len(side.ids), side.repeats), np.nan)
+    groups = side.groups[order]
+    by_item[groups, np.arange(len(order)) - starts[groups]] = clean[order]
+    runs[here] = by_item[row[here]]
+    return runs
 
 
-def _incomplete(rule: MetricRule, runs: tuple[_Runs, ...]) -> BoolArray:
-    short = [run.valid < run.expected for run in runs]
-    return short[1] if rule.candidate_only else short[0] | short[1]
-
-
-def _dropped(rule: MetricRule, runs: tuple[_Runs, ...], reduce: str, *, averaged: bool) -> PairedMetric:
-    """Failed or missing runs left out; NaN only where a side has no run left."""
-    sides = []
-    for run in runs:
-        some = run.valid > 0
-        value = _reduced(rule, run, reduce)
-        sides.append(np.where(some, value, np.nan))
-    counts = [(run.total, run.valid) for run in runs]
-    return _metric(rule, sides, counts, averaged=averaged)
-
-
-def _worst(rule: MetricRule, runs: tuple[_Runs, ...], reduce: str, *, averaged: bool) -> PairedMetric:
+def _worst(rule: MetricRule, runs: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray] | None:
     """Each missing run read least favourably to the candidate: its own worst, the baseline's best."""
-    sides, counts = [], []
-    for run, fill in zip(runs, (rule.best, rule.worst), strict=True):
-        assert fill is not None
-        short = run.valid < run.expected
-        filled = _Runs(
-            total=run.total + (run.expected - run.valid) * fill,
-            lowest=np.where(short, np.minimum(np.where(run.valid > 0, run.lowest, np.inf), fill), run.lowest),
-            highest=np.where(
-                short, np.maximum(np.where(run.valid > 0, run.highest, -np.inf), fill), run.highest
-            ),
-            valid=np.full(len(run.valid), float(run.expected)),
-            expected=run.expected,
-        )
-        sides.append(_reduced(rule, filled, reduce))
-        counts.append((filled.total, filled.valid))
-    return _metric(rule, sides, counts, averaged=averaged)
+    if rule.worst is None or rule.best is None:
+        return None
+    return (np.where(np.isnan(runs[0]), rule.best, runs[0]), np.where(np.isnan(runs[1]), rule.worst, runs[1]))
 
 
-def _reduced(rule: MetricRule, run: _Runs, reduce: str) -> FloatArray:
-    """One value per item from its runs: the mean, or the worst run (pass^K for pass/fail)."""
-    if reduce == "worst" or (reduce == "pass_all" and rule.kind == "binary"):
-        return run.lowest if rule.direction == "higher" else run.highest
-    return run.total / np.maximum(run.valid, 1.0)
-
-
-def _metric(
-    rule: MetricRule,
-    sides: list[FloatArray],
-    counts: list[tuple[FloatArray, FloatArray]],
-    *,
-    averaged: bool,
-) -> PairedMetric:
-    if not (averaged and rule.kind == "binary"):
-        return PairedMetric(sides[0], sides[1], averaged=averaged)
+def _metric(rule: MetricRule, runs: tuple[FloatArray, FloatArray], reduce: str) -> PairedMetric:
+    repeated = runs[0].shape[1] > 1 or runs[1].shape[1] > 1
     return PairedMetric(
-        sides[0],
-        sides[1],
-        averaged=True,
-        passes_baseline=counts[0][0],
-        passes_candidate=counts[1][0],
-        runs_baseline=counts[0][1],
-        runs_candidate=counts[1][1],
+        baseline=_reduced(rule, runs[0], reduce),
+        candidate=_reduced(rule, runs[1], reduce),
+        averaged=repeated and _is_mean(rule, reduce),
+        runs=runs if repeated else None,
     )
+
+
+def _is_mean(rule: MetricRule, reduce: str) -> bool:
+    return reduce == "mean" or (reduce == "pass_all" and rule.kind != "binary")
+
+
+def _reduced(rule: MetricRule, runs: FloatArray, reduce: str) -> FloatArray:
+    """One value per item from its runs: the mean, or the worst run (pass^K for pass/fail)."""
+    if runs.shape[1] == 1:
+        return runs[:, 0]
+    some = ~np.isnan(runs)
+    if _is_mean(rule, reduce):
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.nansum(runs, axis=1) / some.sum(axis=1), dtype=np.float64)
+    worst = np.fmin if rule.direction == "higher" else np.fmax
+    return np.asarray(worst.reduce(runs, axis=1), dtype=np.float64)

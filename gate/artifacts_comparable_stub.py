@@ -1,0 +1,1 @@
+def comparable(a, b): return ()

@@ -1,0 +1,130 @@
+"""The ``gate`` command: finds the subcommand, runs it, turns errors into two lines and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn, TextIO
+
+from gate import __version__
+from gate.cli.failures import report_bug, report_error
+from gate.cli.streams import Streams
+from gate.errors import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
+
+COMMANDS = {
+    "run": "decide whether a candidate may replace its baseline",
+    "check": "validate a policy and say what it can and cannot claim",
+    "history": "start, show or verify the history of past decisions",
+    "schema": "print the JSON Schema of a policy, report or history record",
+    "render": "print a saved report in another format",
+    "formats": "list the result files that can be read",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose mistakes are GateErrors like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        """Turn argparse's complaint into the one error form."""
+        raise GateError("usage", message, help=f"see {self.prog} --help")
+
+
+def console() -> None:
+    """Entry point of the installed command."""
+    sys.exit(main(sys.argv[1:], sys.stdout, sys.stderr))
+
+
+def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
+    """Run one command line and return its exit code. Nothing a user does ends in a traceback."""
+    streams = Streams(out, err)
+    try:
+        return _dispatch(list(argv), streams)
+    except GateError as error:
+        report_error(error, argv, streams)
+        return EXIT_CANNOT_DECIDE
+    except BrokenPipeError:
+        return _quiet_end(out)
+    except KeyboardInterrupt:
+        report_error(GateError("interrupted", "stopped before a verdict was reached"), argv, streams)
+        return EXIT_CANNOT_DECIDE
+    except (OSError, MemoryError) as error:
+        report_error(_system_fault(error), argv, streams)
+        return EXIT_CANNOT_DECIDE
+    except Exception as error:  # noqa: BLE001 - the last line of defence: say that it is ours
+        report_bug(error, streams)
+        return EXIT_BUG
+
+
+def _quiet_end(out: TextIO) -> int:
+    """The reader of a pipe went away: nobody is left to tell, and the verdict was not delivered."""
+    try:
+        out.close()
+    except OSError:
+        pass
+    return EXIT_CANNOT_DECIDE
+
+
+def _system_fault(error: OSError | MemoryError) -> GateError:
+    if isinstance(error, MemoryError):
+        return GateError("out_of_memory", "not enough memory for these files", help="use a larger machine")
+    where = str(error.filename) if error.filename else ""
+    return GateError("system", f"the system refused ({error.strerror or error})", where=where)
+
+
+def _dispatch(argv: list[str], streams: Streams) -> int:
+    if argv and argv[0] in {"--version", "-V"}:
+        streams.print(f"gate {__version__}")
+        return 0
+    if not argv or argv[0] in {"--help", "-h", "help"}:
+        streams.print(overview())
+        return 0 if argv else EXIT_CANNOT_DECIDE
+    command = argv[0]
+    if command not in COMMANDS:
+        raise _unknown(command)
+    module = import_module(f"gate.cli.{command}")
+    parser = Parser(prog=f"gate {command}", description=COMMANDS[command], formatter_class=_Help)
+    parser.epilog = module.EPILOG
+    module.arguments(parser)
+    return int(module.execute(_parsed(parser, argv[1:]), streams))
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Keeps the examples of the epilog as they are written."""
+
+
+def _parsed(parser: Parser, argv: list[str]) -> argparse.Namespace:
+    try:
+        return parser.parse_args(argv)
+    except SystemExit as stop:  # --help has printed its text
+        raise _Printed(int(stop.code or 0)) from None
+
+
+class _Printed(SystemExit):
+    """Help was printed and nothing is left to do."""
+
+
+def _unknown(command: str) -> GateError:
+    import difflib
+
+    near = difflib.get_close_matches(command, COMMANDS, n=1)
+    hint = f"did you mean gate {near[0]}?" if near else f"commands: {', '.join(COMMANDS)}"
+    return GateError("usage", f"there is no command {command[:80]!a}", help=hint)
+
+
+def overview() -> str:
+    """The text of ``gate --help``."""
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:{width}}  {text}" for name, text in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: gate COMMAND [OPTIONS]    (gate COMMAND --help explains one)",
+            "",
+            "The release gate for anything that is scored item by item.",
+            "",
+            *lines,
+            "",
+            "exit codes: 0 promote, 1 block, 2 cannot decide, 3 inconclusive, 4 hold, 70 a bug in gate",
+        ]
+    )

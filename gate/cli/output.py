@@ -1,0 +1,92 @@
+"""What a decided run leaves behind: text on the terminal, JSON, a report directory."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gate.cli.streams import Streams
+from gate.decide import EXIT_CODES
+from gate.errors import GateError
+from gate.outcome import Decided
+from gate.report.document import document, several
+
+
+def report_of(found: Sequence[Decided]) -> dict[str, Any]:
+    """``gate.report/1`` for one candidate, ``gate.reports/1`` for several."""
+    documents = [document(decided) for decided in found]
+    if len(documents) == 1:
+        return documents[0]
+    verdict = next(
+        word for word in ("promote", "hold", "inconclusive", "block") if any(d.verdict == word for d in found)
+    )
+    return several(documents, _winner(found), verdict)
+
+
+def _winner(found: Sequence[Decided]) -> str | None:
+    """The promoted candidate file with the largest delta; the first of equals."""
+    promoted = [k for k, decided in enumerate(found) if decided.verdict == "promote"]
+    if not promoted:
+        return None
+    best = max(promoted, key=lambda k: (found[k].comparisons[0].delta or 0.0, -k))
+    return str(found[best].provenance["candidate"]["path"])
+
+
+def to_json(report: dict[str, Any]) -> str:
+    """Canonical JSON with a newline: the same report gives the same bytes everywhere."""
+    return json.dumps(report, ensure_ascii=True, sort_keys=True, indent=1, allow_nan=False) + "\n"
+
+
+def deliver(report: dict[str, Any], args: argparse.Namespace, streams: Streams) -> None:
+    """Write every output that was asked for. Files first: the verdict is printed when it can be read."""
+    if args.report_dir:
+        _write_directory(report, Path(args.report_dir))
+    if args.json and args.json != "-":
+        write_text(Path(args.json), to_json(report))
+    if args.json == "-":
+        streams.print(to_json(report))
+        return
+    from gate.report.text import text
+
+    streams.print(text(report))
+
+
+def _write_directory(report: dict[str, Any], directory: Path) -> None:
+    from gate.report.markdown import markdown
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_write(directory, error) from error
+    write_text(directory / "report.json", to_json(report))
+    write_text(directory / "summary.md", markdown(report))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file as a whole: a reader sees the old text or the new one, never a part; no link followed."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def _cannot_write(path: Path, error: OSError) -> GateError:
+    return GateError(
+        "cannot_write",
+        f"the report cannot be written ({error.strerror or error})",
+        where=str(path),
+        help="check the path, the rights and the free space",
+    )

@@ -1,0 +1,42 @@
+"""Where a command writes, and the one function that makes any text safe to print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TextIO
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Standard output and standard error of one command."""
+
+    out: TextIO
+    err: TextIO
+
+    def print(self, text: str) -> None:
+        """Text for the user, one newline at its end."""
+        _write(self.out, text)
+
+    def complain(self, text: str) -> None:
+        """Text about what went wrong."""
+        _write(self.err, text)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    safe = text.encode(encoding, "backslashreplace").decode(encoding)
+    stream.write(safe if safe.endswith("\n") else safe + "\n")
+    stream.flush()
+
+
+def one_line(text: str) -> str:
+    """Text in which control, format and surrogate characters are written out, so that no terminal obeys them.
+
+    Log lines that a CI runner would take for commands are broken up as well.
+    """
+    shown = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+    return shown.replace("##[", "#\\#[").replace("::", ":\u200b:") if _commands(shown) else shown
+
+
+def _commands(text: str) -> bool:
+    return "##[" in text or text.lstrip().startswith("::")

@@ -1,0 +1,100 @@
+"""What was measured for one rule, before anything is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gate.stats.results import Caution, Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One item on which the two systems differ. delta: after direction, positive is better."""
+
+    id: str
+    baseline: float
+    candidate: float
+    delta: float
+    shown: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Items gained and lost, largest first; the counts are complete, the lists are bounded."""
+
+    gained_count: int
+    lost_count: int
+    gained: tuple[Change, ...]
+    lost: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One metric under one rule.
+
+    baseline, candidate: means in the metric's unit. delta: candidate - baseline after direction, so that
+    positive is better. share: of the items, what a churn limit counts. null_value: m of the deciding H0 in delta's unit. interval: of the deciding test,
+    confidence 1 - 2 * level. p_value: one-sided; for a veto in the direction of harm. bound: the margin,
+    tolerance, limit or share that the policy sets, in the metric's unit. clears_bound: the interval lies
+    above the null value of the deciding test. worse: the interval of the plain difference lies below 0.
+    insufficient: why the data cannot carry a claim (the data row of the decision), or "".
+    mde: smallest true difference seen 80 % of the time at ``level`` (for a veto: the loss missed 20 % of
+    the time at its corrected level). other: the same rule under the other reading of failed runs.
+    """
+
+    rule: str
+    role: str
+    mode: str
+    metric: str
+    kind: str
+    direction: str
+    method: str
+    n: int
+    set: str | None = None
+    baseline: float | None = None
+    candidate: float | None = None
+    delta: float | None = None
+    share: float | None = None
+    null_value: float = 0.0
+    bound: float | None = None
+    relative: float | None = None
+    upper_bound: float | None = None
+    proven: bool = False
+    first: bool = False
+    detect: float | None = None
+    interval: Interval | None = None
+    interval_requested: Interval | None = None
+    p_value: float | None = None
+    p_two_sided: float | None = None
+    p_adjusted: float | None = None
+    level: float = 0.0
+    clears_bound: bool | None = None
+    worse: bool | None = None
+    observed_rule: bool | None = None
+    tested_rule: bool | None = None
+    margin_rule: str | None = None
+    suspect_gain: float | None = None
+    insufficient: str = ""
+    gated: bool = True
+    mde: float | None = None
+    items_needed: int | None = None
+    sd_difference: float | None = None
+    correlation: float | None = None
+    only_candidate: int | None = None
+    only_baseline: int | None = None
+    smallest_p: float | None = None
+    estimand: str = "mean"
+    estimand_value: float | None = None
+    resamples: int = 0
+    seed: int = 0
+    reading: str = "complete"
+    incomplete: int = 0
+    reference: Mapping[str, float | None] = field(default_factory=dict)
+    flaky: Mapping[str, Any] = field(default_factory=dict)
+    clusters: Mapping[str, Any] = field(default_factory=dict)
+    seed_reading: str = ""
+    changes: Changes | None = None
+    cautions: tuple[Caution, ...] = ()
+    other: Comparison | None = None

@@ -1,0 +1,299 @@
+"""(rule of the policy, paired table) -> Comparison, for every rule that rests on a paired test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from gate.compare.flakiness import flaky_block, flaky_cautions
+
+from gate.artifacts.table import BoolArray
+from gate.compare.absolute import churn, limit
+from gate.compare.measure import (
+    Bound,
+    Tested,
+    changes_of,
+    described,
+    effective_bound,
+    p_above,
+    reference_values,
+    run_test,
+)
+from gate.compare.model import Comparison
+from gate.compare.selection import Selection, oriented_pairs, select
+from gate.compare.setting import Setting, TestChoice, both_readings
+from gate.pairing import PairedMetric, PairedTable
+from gate.policy.model import Amount, Gating, Guardrail, Rule, Watch
+from gate.stats import power, registry
+from gate.stats.binary_intervals import requested_interval
+from gate.stats.results import Caution, TestResult
+
+
+def _choice(rule: Rule) -> TestChoice:
+    return TestChoice(
+        rule.metric, rule.kind, rule.direction, rule.set, rule.test, rule.interval, rule.scale, rule.assurance
+    )
+
+
+def gating(rule: Gating, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
+    """The gating metric: both margin rules are worked out, the policy's decides."""
+    return both_readings(
+        table.metrics[rule.metric], lambda metric: _gating(rule, rule_id, table, metric, setting)
+    )
+
+
+def _gating(
+    rule: Gating, rule_id: str, table: PairedTable, metric: PairedMetric, setting: Setting
+) -> Comparison:
+    choice = _choice(rule)
+    selection = select(table, metric, rule.direction)
+    bound = effective_bound(rule.margin, selection, kind=rule.kind, sign=1, where="gating.margin")
+    tested = rule.margin_rule == "tested"
+    deciding, beside = (bound, Bound(0.0, 0.0)) if tested else (Bound(0.0, 0.0), bound)
+    base = _comparison(
+        choice, rule_id, ("gating", "gating"), selection, deciding, setting, target=bound.amount
+    )
+    base = replace(
+        base,
+        bound=bound.amount,
+        relative=bound.relative,
+        margin_rule=rule.margin_rule,
+        suspect_gain=rule.suspect_gain,
+    )
+    if base.delta is None:
+        return base
+    cleared, other = bool(base.clears_bound), _also_cleared(choice, selection, beside, setting)
+    flaky = flaky_block(selection)
+    above_zero, above_margin = (other, cleared) if tested else (cleared, other)
+    return replace(
+        base,
+        observed_rule=above_zero and base.delta >= bound.amount - 1e-12,
+        tested_rule=above_margin,
+        reference=reference_values(selection),
+        flaky=flaky,
+        changes=changes_of(selection),
+        cautions=(
+            *base.cautions,
+            *bound.cautions,
+            *_margin_cautions(base, bound.amount),
+            *flaky_cautions(flaky),
+        ),
+    )
+
+
+def _also_cleared(choice: TestChoice, selection: Selection, bound: Bound, setting: Setting) -> bool:
+    """Whether the margin rule that the policy did not choose is cleared too: reported, never deciding."""
+    null_value = 0.0 if bound.shift else bound.null_value
+    method = choice.method(selection.metric, null_value)
+    if null_value and not registry.METHODS[method].supports_margin:
+        method = replace(choice, test="auto").method(selection.metric, null_value)
+    pairs = oriented_pairs(selection, bound.shift)
+    return p_above(method, pairs, null_value, setting.level, choice.bounds()) < setting.level
+
+
+def guardrail(rule: Guardrail, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
+    """A guardrail in its mode."""
+    choice = _choice(rule)
+    measures: dict[str, Callable[[PairedMetric], Comparison]] = {
+        "non_inferior": lambda m: _non_inferior(rule, choice, rule_id, table, m, setting),
+        "no_regression": lambda m: _no_regression(rule, choice, rule_id, table, m, setting),
+        "limit": lambda m: limit(rule, choice, rule_id, table, m, setting),
+        "churn": lambda m: churn(rule, rule_id, table, m, setting),
+    }
+    return replace(both_readings(table.metrics[rule.metric], measures[rule.mode]), first=rule.first)
+
+
+def _non_inferior(
+    rule: Guardrail,
+    choice: TestChoice,
+    rule_id: str,
+    table: PairedTable,
+    metric: PairedMetric,
+    setting: Setting,
+) -> Comparison:
+    selection = select(table, metric, rule.direction)
+    where = f"the tolerance of {rule.metric}"
+    return _proof(choice, rule_id, ("guardrail", "non_inferior"), selection, rule.tolerance, where, setting)
+
+
+def _proof(
+    choice: TestChoice,
+    rule_id: str,
+    role_mode: tuple[str, str],
+    selection: Selection,
+    tolerance: Amount | None,
+    where: str,
+    setting: Setting,
+) -> Comparison:
+    """H0: the true loss is at least the tolerance."""
+    bound = effective_bound(tolerance, selection, kind=choice.kind, sign=-1, where=where)
+    base = _comparison(choice, rule_id, role_mode, selection, bound, setting, target=bound.amount)
+    cautions = (*base.cautions, *bound.cautions)
+    return replace(base, bound=bound.amount, relative=bound.relative, cautions=cautions)
+
+
+def _no_regression(
+    rule: Guardrail,
+    choice: TestChoice,
+    rule_id: str,
+    table: PairedTable,
+    metric: PairedMetric,
+    setting: Setting,
+) -> Comparison:
+    selection = select(table, metric, rule.direction)
+    base = _veto(choice, rule_id, ("guardrail", "no_regression"), selection, setting)
+    return replace(base, detect=rule.detect)
+
+
+def _veto(
+    choice: TestChoice, rule_id: str, role_mode: tuple[str, str], selection: Selection, setting: Setting
+) -> Comparison:
+    """H0: there is no loss. What the data row says is a caution here, not a decision."""
+    veto = replace(setting, level=setting.veto_level)
+    found = _comparison(choice, rule_id, role_mode, selection, Bound(0.0, 0.0), veto)
+    if not found.insufficient:
+        return found
+    return replace(found, cautions=(*found.cautions, Caution("weak_data", found.insufficient)))
+
+
+def subset(
+    rule: Gating,
+    rule_id: str,
+    tolerance: Amount | None,
+    table: PairedTable,
+    mask: BoolArray,
+    setting: Setting,
+    *,
+    proof: bool,
+) -> Comparison:
+    """The gating metric on one slice, as a veto or as a proof of non-inferiority."""
+    choice = replace(_choice(rule), test="auto", interval=None)
+
+    def measure(metric: PairedMetric) -> Comparison:
+        selection = select(table, metric, rule.direction, mask)
+        if proof:
+            role_mode = ("slice", "slice_non_inferior")
+            where = f"the tolerance of {rule_id}"
+            return _proof(choice, rule_id, role_mode, selection, tolerance, where, setting)
+        return _veto(choice, rule_id, ("slice", "slice_no_regression"), selection, setting)
+
+    return both_readings(table.metrics[rule.metric], measure)
+
+
+def watched(watch: Watch, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
+    """A metric that is only reported."""
+    choice = TestChoice(watch.metric, watch.kind, watch.direction, watch.set)
+    selection = select(table, table.metrics[watch.metric], watch.direction)
+    any_size = replace(setting, min_items=1)
+    return _comparison(choice, rule_id, ("watch", "watch"), selection, Bound(0.0, 0.0), any_size)
+
+
+def _comparison(
+    choice: TestChoice,
+    rule_id: str,
+    role_mode: tuple[str, str],
+    selection: Selection,
+    bound: Bound,
+    setting: Setting,
+    *,
+    target: float = 0.0,
+) -> Comparison:
+    metric = selection.metric
+    empty = Comparison(
+        rule=rule_id,
+        role=role_mode[0],
+        mode=role_mode[1],
+        metric=choice.metric,
+        set=choice.set,
+        kind=choice.kind,
+        direction=choice.direction,
+        method="none",
+        n=selection.n,
+        level=setting.level,
+        reading=metric.reading,
+        incomplete=metric.incomplete,
+        insufficient="no item has a result on both sides",
+    )
+    if selection.n == 0:
+        return empty
+    method = choice.method(metric, 0.0 if bound.shift else bound.null_value)
+    tested = run_test(
+        selection, method, bound.null_value, setting.level, shift=bound.shift, scale=choice.bounds()
+    )
+    beside = described(selection, tested.pairs, setting.level, target)
+    return replace(
+        empty,
+        **beside,
+        **_decisive(tested, role_mode[1]),
+        insufficient=_data_row(selection, tested.result, setting),
+        interval_requested=_requested(choice, tested, setting),
+        cautions=tested.result.cautions,
+        seed_reading=_seed_reading(tested, beside["mde"], beside["delta"]),
+        clusters=_clusters(selection),
+    )
+
+
+def _decisive(tested: Tested, mode: str) -> dict[str, Any]:
+    result = tested.result
+    harm = mode in {"no_regression", "slice_no_regression"}
+    return {
+        "method": result.method,
+        "null_value": tested.null_value,
+        "interval": tested.interval,
+        "p_value": result.p_less if harm else result.p_greater,
+        "p_two_sided": result.p_two_sided,
+        "clears_bound": result.interval.low > result.null_value,
+        "worse": tested.interval.high < 0,
+        "smallest_p": result.smallest_p,
+        "estimand": result.estimand,
+        "estimand_value": result.estimand_value,
+        "resamples": result.resamples,
+        "seed": result.seed,
+    }
+
+
+def _data_row(selection: Selection, result: TestResult, setting: Setting) -> str:
+    """Why these data cannot carry a claim, whatever the test says; empty if they can."""
+    if selection.table.identical:
+        return "baseline and candidate are the same file and the same system: there is nothing to compare"
+    if selection.n < setting.min_items:
+        counts = f"{int((selection.gains > 0).sum())} better, {int((selection.gains < 0).sum())} worse"
+        return f"{selection.n} items, fewer than items.min {setting.min_items} ({counts})"
+    return result.insufficient
+
+
+def _requested(choice: TestChoice, tested: Tested, setting: Setting) -> Any:
+    if choice.interval is None or not tested.pairs.binary:
+        return None
+    return requested_interval(choice.interval, tested.pairs, setting.level)
+
+
+def _seed_reading(tested: Tested, mde: float | None, delta: float) -> str:
+    """The published reading: does the interval exclude 0, and is the delta as large as the MDE?"""
+    if tested.interval.low <= 0 <= tested.interval.high:
+        return "cannot_answer"
+    return "publish" if mde is not None and abs(delta) >= mde else "sign_only"
+
+
+def _margin_cautions(base: Comparison, margin: float) -> tuple[Caution, ...]:
+    if base.mde is None or margin <= 0 or base.mde <= margin:
+        return ()
+    text = f"the smallest gain this set can see is {base.mde:.4g}, above the margin {margin:.4g}"
+    return (Caution("mde_above_margin", text),)
+
+
+def _clusters(selection: Selection) -> dict[str, Any]:
+    if selection.table.clusters is None:
+        return {}
+    return {"n_clusters": len(np.unique(selection.table.clusters[selection.positions]))}
+
+
+def veto_mde(comparison: Comparison, family_size: int) -> float | None:
+    """The loss that a veto would miss 20 % of the time at its corrected level."""
+    if comparison.sd_difference is None or comparison.n == 0:
+        return None
+    return power.smallest_effect(
+        comparison.sd_difference**2, comparison.n, comparison.level / max(family_size, 1)
+    )

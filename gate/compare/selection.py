@@ -1,0 +1,66 @@
+"""From a paired table to the oriented, sorted pairs of one metric on one subset of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gate.artifacts.table import BoolArray, FloatArray
+from gate.pairing import PairedMetric, PairedTable
+from gate.pairing.model import IndexArray
+from gate.stats.pairs import Pairs, pair, tidy
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """One metric on the items where both sides have a value.
+
+    positions: index of each pair in the table. baseline, candidate: values in the metric's own unit, in the
+    order of ``positions``. sign: +1 for higher-is-better, -1 for lower-is-better.
+    """
+
+    table: PairedTable
+    metric: PairedMetric
+    positions: IndexArray
+    baseline: FloatArray
+    candidate: FloatArray
+    sign: float
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return len(self.positions)
+
+    @property
+    def gains(self) -> FloatArray:
+        """Difference per pair after direction, positive is better; exact decimals subtract exactly."""
+        return tidy(self.sign * (self.candidate - self.baseline), self.candidate, self.baseline)
+
+
+def select(
+    table: PairedTable, metric: PairedMetric, direction: str, mask: BoolArray | None = None
+) -> Selection:
+    """The pairs of one metric, optionally on a subset of the table's items."""
+    usable = np.isfinite(metric.baseline) & np.isfinite(metric.candidate)
+    if mask is not None:
+        usable &= mask
+    positions = np.flatnonzero(usable)
+    return Selection(
+        table=table,
+        metric=metric,
+        positions=positions,
+        baseline=metric.baseline[positions],
+        candidate=metric.candidate[positions],
+        sign=1.0 if direction == "higher" else -1.0,
+    )
+
+
+def oriented_pairs(selection: Selection, shift: float = 0.0) -> Pairs:
+    """Pairs in which larger is better, sorted by value.
+
+    shift r: the tested difference is gain - r * baseline (in the metric's own unit), for relative margins.
+    """
+    baseline, candidate = selection.sign * selection.baseline, selection.sign * selection.candidate
+    own = selection.gains - shift * selection.baseline if shift else None
+    return pair(baseline, candidate, own)

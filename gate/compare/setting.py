@@ -1,0 +1,74 @@
+"""What every rule shares, and how one rule chooses its test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gate.compare.model import Comparison
+from gate.pairing import PairedMetric
+from gate.stats import registry
+from gate.stats.results import Caution
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """level: one-sided, for claims (gating, non_inferior). veto_level: one-sided, for vetoes.
+
+    A look ledger may grant a smaller ``level`` for claims; a smaller level would make a veto weaker, so
+    vetoes keep alpha / 2.
+    """
+
+    level: float
+    veto_level: float
+    min_items: int
+
+
+@dataclass(frozen=True, slots=True)
+class TestChoice:
+    """The part of a rule that says what is tested and how."""
+
+    __test__ = False  # not a pytest class
+
+    metric: str
+    kind: str
+    direction: str
+    set: str | None = None
+    test: str = "auto"
+    interval: str | None = None
+    scale: tuple[float, float] | None = None
+    assurance: str = "standard"
+
+    def is_binary(self, metric: PairedMetric) -> bool:
+        """Pass/fail as such: averaged repeats make it a share, which is graded."""
+        return self.kind == "binary" and not metric.averaged
+
+    def bounds(self) -> tuple[float, float] | None:
+        """Lowest and highest value that the metric can take, if the policy says so."""
+        return (0.0, 1.0) if self.kind == "binary" else self.scale
+
+    def method(self, metric: PairedMetric, null_value: float) -> str:
+        """The test that the policy names, or the default of its kind. Never chosen by the outcome."""
+        if self.test != "auto":
+            return self.test
+        kind: Literal["binary", "graded"] = "binary" if self.is_binary(metric) else "graded"
+        return registry.default_method(kind, null_value, assurance=self.assurance, repeats=metric.averaged)
+
+
+def both_readings(metric: PairedMetric, measure: Callable[[PairedMetric], Comparison]) -> Comparison:
+    """Measure under the policy's reading of missing results, and under the other one where there is one.
+
+    Failed runs must not decide, so the other reading is kept for the decision; ids that the policy allows to
+    be missing are only reported.
+    """
+    found = measure(metric)
+    if metric.other is None:
+        return found
+    other = replace(measure(metric.other), reading="drop" if metric.reading == "worst" else "worst")
+    text = (
+        f"{metric.incomplete} items lack a result; read as {found.reading} the delta is {found.delta}, "
+        f"read as {other.reading} it is {other.delta}"
+    )
+    found = replace(found, cautions=(*found.cautions, Caution("two_readings", text)))
+    return replace(found, other=other) if metric.failed else found

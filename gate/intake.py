@@ -1,0 +1,200 @@
+"""(policy, files) -> one paired table an item set: what to read from each file is worked out from the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gate import artifacts
+from gate.artifacts_comparable_stub import comparable
+from gate.artifacts.table import ItemTable, ReadRequest
+from gate.errors import GateError, examples
+from gate.pairing import MetricRule, PairedTable, PairingRules, pair
+from gate.policy.model import Guardrail, Policy, Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The two result files of one item set, as the user named them."""
+
+    baseline: str
+    candidate: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSet:
+    """One item set, read and paired. cautions: (code, message)."""
+
+    baseline: ItemTable
+    candidate: ItemTable
+    table: PairedTable
+    cautions: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How the policy uses one metric of one set: the rule, and whether only the candidate's values matter."""
+
+    metric: str
+    kind: str
+    direction: str
+    scale: tuple[float, float] | None
+    candidate_only: bool
+    watched: bool
+
+
+def item_sets(policy: Policy, files: Mapping[str | None, Files]) -> dict[str | None, ItemSet]:
+    """Read and pair every item set that the policy uses. ``None`` names the main pair of files.
+
+    Errors: a set that a rule names and that is not given, one that no rule names, one file in two sets.
+    """
+    wanted = {use_set for use_set, _ in _uses(policy)} | {None}
+    _check_sets(wanted, files)
+    return {name: item_set(policy, name, files[name]) for name in sorted(wanted, key=lambda s: s or "")}
+
+
+def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
+    """Read both files of one set and pair them."""
+    uses = [use for use_set, use in _uses(policy) if use_set == name]
+    system = policy.artifacts.system
+    of_baseline, of_candidate = (
+        (system, system) if system is None or isinstance(system, str) else (system.baseline, system.candidate)
+    )
+    baseline = artifacts.read(files.baseline, _request(policy, name, uses, of_baseline, side="baseline"))
+    candidate = artifacts.read(files.candidate, _request(policy, name, uses, of_candidate, side="candidate"))
+    cautions = comparable(baseline, candidate)
+    rules = _pairing_rules(policy, name, uses, baseline, candidate)
+    return ItemSet(baseline, candidate, pair(baseline, candidate, rules), cautions)
+
+
+def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
+    gating = policy.gating
+    yield (
+        gating.set,
+        Use(gating.metric, gating.kind, gating.direction, gating.scale, candidate_only=False, watched=False),
+    )
+    for rail in policy.guardrails:
+        yield rail.set, _guardrail_use(rail)
+    for entry in policy.watch:
+        watch = entry if isinstance(entry, Watch) else Watch(metric=entry)
+        yield (
+            watch.set,
+            Use(watch.metric, watch.kind, watch.direction, None, candidate_only=False, watched=True),
+        )
+
+
+def _guardrail_use(rail: Guardrail) -> Use:
+    only = rail.mode == "limit"
+    return Use(rail.metric, rail.kind, rail.direction, rail.scale, candidate_only=only, watched=False)
+
+
+def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> None:
+    named = sorted(name for name in wanted if name is not None)
+    for name in named:
+        if name not in files:
+            raise GateError(
+                "set_missing",
+                f"the policy has rules for the item set {name!r}, which is not given",
+                help=f"add --set {name} BASELINE CANDIDATE",
+            )
+    unused = [name for name in files if name not in wanted and name is not None]
+    if unused:
+        raise GateError(
+            "set_unused",
+            f"no rule of the policy uses the item set {examples(unused)}",
+            help="write set: NAME in a rule, or leave the --set out",
+        )
+    seen: dict[Path, str | None] = {}
+    for name, pair_of_files in files.items():
+        for path in {Path(pair_of_files.baseline).resolve(), Path(pair_of_files.candidate).resolve()}:
+            if path in seen:
+                raise GateError(
+                    "set_shares_file",
+                    f"one file is given for two item sets ({name or 'main'} and {seen[path] or 'main'})",
+                    where=str(path.name),
+                    help="give each item set its own pair of files",
+                )
+            seen[path] = name
+
+
+def _request(
+    policy: Policy, name: str | None, uses: list[Use], system: str | None, *, side: str
+) -> ReadRequest:
+    metrics: dict[str, str] = {}
+    optional: set[str] = set()
+    for use in uses:
+        if use.candidate_only and side == "baseline":
+            continue
+        needed_already = use.metric in metrics and use.metric not in optional
+        metrics.setdefault(use.metric, use.kind)
+        if use.watched and not needed_already:
+            optional.add(use.metric)
+        elif not use.watched:
+            optional.discard(use.metric)
+            metrics[use.metric] = use.kind
+    columns = [*policy.items.comparable, *([policy.items.label] if policy.items.label else [])]
+    loose = [*_slice_columns(policy, name), *_must_pass_columns(policy, name), *policy.show]
+    optional |= {column for column in loose if column not in columns}
+    return ReadRequest(
+        metrics=metrics,
+        id=policy.items.id,
+        id_declared="id" in policy.items.model_fields_set,
+        repeat=policy.items.repeat,
+        cluster=policy.items.cluster,
+        columns=tuple(dict.fromkeys([*columns, *loose])),
+        optional=frozenset(optional),
+        format=policy.artifacts.format,
+        system=system,
+        mapping=dict(policy.artifacts.mapping),
+        words=pass_fail_words(policy.artifacts.labels),
+    )
+
+
+def pass_fail_words(labels: Mapping[str, Any]) -> dict[str, float]:
+    """``{pass: [yes, ok], fail: [no]}`` or ``{yes: 1, no: 0}`` -> word -> value."""
+    words: dict[str, float] = {}
+    for key, value in labels.items():
+        if isinstance(value, list):
+            words.update({str(word): 1.0 if key == "pass" else 0.0 for word in value})
+        else:
+            words[key] = float(value)
+    return words
+
+
+def _slice_columns(policy: Policy, name: str | None) -> list[str]:
+    return list(policy.slices.by) if policy.slices is not None and name == policy.gating.set else []
+
+
+def _must_pass_columns(policy: Policy, name: str | None) -> list[str]:
+    named = policy.items.must_pass
+    return [named] if isinstance(named, str) and name == policy.gating.set else []
+
+
+def _pairing_rules(
+    policy: Policy, name: str | None, uses: list[Use], baseline: ItemTable, candidate: ItemTable
+) -> PairingRules:
+    """Watched metrics that a file lacks are left out here, and listed as not assessed later."""
+    metrics: dict[str, MetricRule] = {}
+    only = {use.metric: use.candidate_only for use in uses if not use.watched}
+    for use in uses:
+        both = use.metric in baseline.values and use.metric in candidate.values
+        if (use.watched and not both) or (use.metric in metrics and use.watched):
+            continue
+        candidate_only = all(u.candidate_only for u in uses if u.metric == use.metric and not u.watched)
+        metrics[use.metric] = MetricRule(
+            use.kind, use.direction, use.scale, candidate_only and use.metric in only
+        )
+    items = policy.items
+    return PairingRules(
+        metrics=metrics,
+        missing=items.missing,
+        max_missing=items.max_missing,
+        max_error_rate=items.max_error_rate,
+        reduce=items.reduce,
+        label=items.label,
+        comparable=tuple(items.comparable),
+        columns=(*_slice_columns(policy, name), *_must_pass_columns(policy, name)),
+        show=tuple(policy.show),
+    )

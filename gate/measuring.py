@@ -1,0 +1,123 @@
+"""(policy, paired tables) -> every comparison that the policy asks for, and what could not be assessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gate.artifacts.table import BoolArray
+from gate.compare import rules
+from gate.compare.absolute import must_pass
+from gate.compare.model import Comparison
+from gate.compare.setting import Setting
+from gate.errors import GateError, examples
+from gate.pairing import PairedTable
+from gate.policy.model import Policy, Slices, Watch
+from gate.policy.rules import MUST_PASS, gating_id, guardrail_ids, slice_id, watch_id
+
+Tables = Mapping[str | None, PairedTable]
+NotAssessed = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """All comparisons of one candidate, before correction and decision."""
+
+    comparisons: tuple[Comparison, ...]
+    not_assessed: tuple[NotAssessed, ...]
+
+
+def measure(policy: Policy, tables: Tables, level: float) -> Measured:
+    """Apply every rule. level: one-sided, for claims; vetoes always use alpha / 2."""
+    setting = Setting(level=level, veto_level=policy.alpha / 2, min_items=policy.items.min)
+    table = tables[policy.gating.set]
+    comparisons = [rules.gating(policy.gating, gating_id(policy), table, setting)]
+    comparisons += [
+        rules.guardrail(rail, rule, tables[rail.set], setting)
+        for rail, rule in zip(policy.guardrails, guardrail_ids(policy), strict=True)
+    ]
+    if policy.items.must_pass is not None:
+        wanted = _must_pass_items(policy, table)
+        comparisons.append(must_pass(policy.gating, MUST_PASS, table, wanted))
+    if policy.slices is not None:
+        comparisons += _slices(policy, policy.slices, table, setting)
+    watched, absent = _watched(policy, tables, setting)
+    comparisons += watched
+    return Measured(tuple(comparisons), (*absent, *_not_gated(comparisons)))
+
+
+def _must_pass_items(policy: Policy, table: PairedTable) -> BoolArray:
+    named = policy.items.must_pass
+    if isinstance(named, str):
+        column = table.columns[named]
+        return np.fromiter((_marked(text) for text in column), bool, len(column))
+    wanted = set(named or ())
+    found = np.fromiter((item in wanted for item in table.ids), bool, len(table.ids))
+    absent = sorted(wanted - set(table.ids[found]))
+    if absent:
+        raise GateError(
+            "must_pass_absent",
+            f"{len(absent)} must-pass items are in neither file ({examples(absent)})",
+            help="score these items, or take them out of items.must_pass",
+        )
+    return found
+
+
+def _marked(text: str | None) -> bool:
+    return text is not None and text.strip().lower() not in {"", "0", "0.0", "false", "no", "null", "none"}
+
+
+def _slices(policy: Policy, slices: Slices, table: PairedTable, setting: Setting) -> Iterator[Comparison]:
+    for column in slices.by:
+        names = ["(none)" if value is None else str(value) for value in table.columns[column]]
+        codes = {name: code for code, name in enumerate(sorted(set(names)))}
+        _check_named(column, slices, list(codes))
+        of_item = np.fromiter((codes[name] for name in names), np.int64, len(names))
+        for name, code in codes.items():
+            yield _slice(policy, slices, slice_id(column, name), table, of_item == code, setting)
+
+
+def _check_named(column: str, slices: Slices, found: list[str]) -> None:
+    absent = [name for name in slices.named.get(column, []) if name not in found]
+    if absent:
+        raise GateError(
+            "slice_missing",
+            f"the policy names slices of {column} that no item belongs to ({examples(absent)})",
+            help=f"score items of these slices, or take them out of slices.named (found: {examples(found)})",
+        )
+
+
+def _slice(
+    policy: Policy, slices: Slices, rule: str, table: PairedTable, mask: BoolArray, setting: Setting
+) -> Comparison:
+    any_size = replace(setting, min_items=1)
+    proof = slices.mode == "non_inferior"
+    found = rules.subset(policy.gating, rule, slices.tolerance, table, mask, any_size, proof=proof)
+    if found.n >= slices.min_items:
+        return found
+    text = f"{found.n} items, fewer than slices.min_items {slices.min_items}: reported, not gated"
+    return replace(found, gated=False, insufficient=text)
+
+
+def _watched(policy: Policy, tables: Tables, setting: Setting) -> tuple[list[Comparison], list[NotAssessed]]:
+    found: list[Comparison] = []
+    absent: list[NotAssessed] = []
+    for entry in policy.watch:
+        watch = entry if isinstance(entry, Watch) else Watch(metric=entry)
+        table, rule = tables[watch.set], watch_id(entry)
+        if watch.metric not in table.metrics:
+            absent.append({"rule": rule, "reason": f"{watch.metric} is not in both files"})
+            continue
+        compared = rules.watched(watch, rule, table, setting)
+        found.append(compared)
+        if compared.p_value is None or compared.insufficient:
+            absent.append({"rule": rule, "reason": compared.insufficient or "nothing could be tested"})
+    return found, absent
+
+
+def _not_gated(comparisons: list[Comparison]) -> Iterator[NotAssessed]:
+    for c in comparisons:
+        if not c.gated:
+            yield {"rule": c.rule, "reason": c.insufficient}

@@ -1,0 +1,75 @@
+"""One sentence that tells a person what to do next, from a decided comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.compare.model import Comparison
+from gate.decide import FAIL, INCONCLUSIVE, Reason
+from gate.words import count, number
+
+
+def next_step(
+    verdict: str, reasons: Sequence[Reason], comparisons: Sequence[Comparison], missing_cycles: int
+) -> str:
+    """The most useful single thing to do about this verdict."""
+    if verdict == "promote":
+        return "release the candidate, and publish the interval with it"
+    if verdict == "hold":
+        return f"{count(missing_cycles, 'more passing cycle')} before the candidate may be released"
+    status = FAIL if verdict == "block" else INCONCLUSIVE
+    reason = next((r for r in reasons if r.status == status), None)
+    if reason is None:
+        return "read the reasons"
+    by_rule = {c.rule: c for c in comparisons}
+    comparison = by_rule.get(reason.rule)
+    if comparison is None or comparison.mode != "gating":
+        return f"{reason.rule.replace(':', ' ')}: {reason.message}"
+    return _gating_blocked(comparison) if verdict == "block" else _gating_open(comparison)
+
+
+def _gating_blocked(c: Comparison) -> str:
+    if c.worse:
+        return f"do not release: {c.metric} got worse; look at the lost items first"
+    return (
+        f"do not release: the gain in {c.metric} is smaller than the margin {number(c.bound)} "
+        "that was agreed to be worth a release"
+    )
+
+
+def _gating_open(c: Comparison) -> str:
+    if c.other is not None:
+        return "repair the failed runs and score these items again"
+    if c.suspect_gain is not None and c.delta is not None and c.delta > c.suspect_gain:
+        return "check extractor, leakage and judge before you believe this gain"
+    more = items_to_score(c)
+    if more is not None:
+        return f"score about {count(more, 'more item')}"
+    return no_more_items(c)
+
+
+def items_to_score(c: Comparison) -> int | None:
+    """How many more items this comparison needs for 80 % power, or None where more items need not help."""
+    if c.items_needed is None or c.items_needed <= c.n:
+        return None
+    return c.items_needed - c.n
+
+
+def no_more_items(c: Comparison) -> str:
+    """Why a larger set is not the answer."""
+    if c.delta is None or c.n == 0:
+        return "score both systems on the same items"
+    if not (c.only_candidate or c.only_baseline):
+        return (
+            "the two systems never differ on these items: score other items, or accept that nothing changed"
+        )
+    if c.insufficient:
+        return f"{c.insufficient}; this set cannot carry the claim"
+    if c.delta <= 0:
+        return f"no gain was observed in {c.metric}: more items need not help, the candidate must get better"
+    if c.bound is not None and c.delta < c.bound:
+        return (
+            f"the observed gain is below the margin {number(c.bound)}: this set is large enough to see the "
+            "margin, so more items need not help, the candidate must get better"
+        )
+    return "the set is as large as planned and still undecided: a fresh set of items may decide"

@@ -1,0 +1,236 @@
+"""From reasons and cycle state to the decided run: what is claimed, what is not, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gate.artifacts.table import ItemTable
+from gate.compare.model import Comparison
+from gate.cycles.assess import CycleState
+from gate.cycles.looks import Look
+from gate.decide import INCONCLUSIVE, WAIVED, Reason
+from gate.identity import Sets, artifact_digest
+from gate.measuring import Measured
+from gate.next_step import next_step
+from gate.outcome import Decided
+from gate.policy.model import Policy
+from gate.stats.results import Caution
+
+if TYPE_CHECKING:
+    from gate.pipeline import Request
+
+LIMITS = (
+    "a statement about these items, not about users: items unlike production prove nothing about production",
+    "pairing repairs no biased judge, no leaky set and no unrepresentative items",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Waivers:
+    """active: rule -> owner, reason and date in words. cautions: waivers that have run out."""
+
+    active: Mapping[str, str]
+    cautions: tuple[Caution, ...]
+
+
+def waived_rules(policy: Policy, now: str) -> Waivers:
+    """Waivers that hold today. A waiver holds on its last day and not after it."""
+    today = now[:10]
+    active, expired = {}, []
+    for waiver in policy.waivers:
+        if waiver.expires >= today:
+            active[waiver.rule] = f"{waiver.reason} ({waiver.owner}, until {waiver.expires})"
+        else:
+            text = f"the waiver of {waiver.rule} by {waiver.owner} ran out on {waiver.expires}"
+            expired.append(Caution("waiver_expired", text))
+    return Waivers(active, tuple(expired))
+
+
+def history_faults(look: Look) -> tuple[Reason, ...]:
+    """What the history says against this look, each as a reason that makes the run inconclusive."""
+    return tuple(
+        Reason(f"history:{fault.code}", INCONCLUSIVE, "", look.window, "", fault.message)
+        for fault in look.faults
+    )
+
+
+def flat_result(
+    comparisons: Sequence[Comparison], reasons: Iterable[Reason]
+) -> tuple[float | None, float, dict[str, Any], tuple[str, ...]]:
+    """What the history keeps of the gating rule: delta, margin, numbers, waived rules."""
+    gating = comparisons[0]
+    result: dict[str, Any] = {
+        "n": gating.n,
+        "test": gating.method,
+        "p": gating.p_value,
+        "p_adjusted": gating.p_adjusted,
+        "low": None if gating.interval is None else gating.interval.low,
+        "high": None if gating.interval is None else gating.interval.high,
+        "sd": gating.sd_difference,
+        "b": gating.only_candidate,
+        "c": gating.only_baseline,
+        "seed": gating.seed,
+    }
+    waived = tuple(reason.rule for reason in reasons if reason.status == WAIVED)
+    return gating.delta, gating.bound or 0.0, result, waived
+
+
+def sum_up(
+    request: Request,
+    sets: Sets,
+    measured: Measured,
+    corrected: tuple[tuple[Comparison, ...], tuple[dict[str, Any], ...]],
+    reasons: tuple[Reason, ...],
+    state: CycleState,
+    waivers: Waivers,
+) -> Decided:
+    """Everything a report needs, in one value."""
+    comparisons, families = corrected
+    gating = comparisons[0]
+    missing_cycles = max(state.required - state.passed, 1)
+    return Decided(
+        verdict=state.verdict,
+        reasons=reasons,
+        comparisons=comparisons,
+        pairing={name: item_set.table.counts for name, item_set in sets.items()},
+        families=families,
+        policy=_policy_block(request),
+        cycles=_cycles_block(state),
+        next_step=next_step(state.verdict, reasons, comparisons, missing_cycles),
+        cautions=_cautions(sets, comparisons, state, waivers),
+        not_assessed=(*measured.not_assessed, *_not_decided(reasons)),
+        claims=_claims(request.loaded.policy, gating, state),
+        limits=LIMITS,
+        provenance=_provenance(request, sets),
+        signature=_signature(request, sets, gating),
+        tool_version=request.tool_version,
+    )
+
+
+def _policy_block(request: Request) -> dict[str, Any]:
+    policy = request.loaded.policy
+    return {
+        "name": policy.name,
+        "digest": request.loaded.decision_digest,
+        "file_digest": request.loaded.policy_digest,
+        "alpha": policy.alpha,
+        "correction": policy.correction,
+        "margin_rule": policy.gating.margin_rule,
+        "owner": policy.owner,
+    }
+
+
+def _cycles_block(state: CycleState) -> dict[str, Any]:
+    return {
+        "required": state.required,
+        "passed": state.passed,
+        "cycle": state.cycle,
+        "look": state.look,
+        "level": state.level,
+        "window": state.window,
+        "claim": state.claim,
+        "scope": state.scope,
+        "sign_flip_p": state.sign_flip_p,
+        "retry_risk": None if state.retry_risk is None else dict(state.retry_risk),
+        "replayed": state.replayed,
+        "recorded": state.recorded,
+    }
+
+
+def _cautions(
+    sets: Sets, comparisons: Sequence[Comparison], state: CycleState, waivers: Waivers
+) -> tuple[Caution, ...]:
+    found: dict[tuple[str, str], Caution] = {}
+    for item_set in sets.values():
+        for code, message in (*item_set.cautions, *item_set.table.cautions):
+            found.setdefault((code, message), Caution(code, message))
+    for caution in (*state.faults, *state.cautions, *waivers.cautions):
+        found.setdefault((caution.code, caution.message), caution)
+    for comparison in comparisons:
+        for caution in comparison.cautions:
+            text = f"{comparison.rule}: {caution.message}"
+            found.setdefault((caution.code, text), Caution(caution.code, text))
+    return tuple(found.values())
+
+
+def _not_decided(reasons: Iterable[Reason]) -> tuple[dict[str, str], ...]:
+    return tuple(
+        {"rule": reason.rule, "reason": reason.message}
+        for reason in reasons
+        if reason.status == "not_decided"
+    )
+
+
+def _claims(policy: Policy, gating: Comparison, state: CycleState) -> tuple[str, ...]:
+    """What the margin rule and the cycles say, and what they do not."""
+    level = f"{gating.level:g}"
+    if policy.gating.margin_rule == "observed":
+        rule = (
+            f"promotion of a candidate with no gain is bounded by {level}; one whose true gain is below or at "
+            "the margin can pass, at the margin about half the time"
+        )
+    else:
+        rule = f"promotion of a candidate whose true gain is at or below the margin is bounded by {level}"
+    words = {True: "yes", False: "no", None: "not assessed"}
+    both = (
+        f"cleared as observed: {words[gating.observed_rule]}; "
+        f"margin itself proven: {words[gating.tested_rule]}"
+    )
+    return (rule, both, _cycle_claim(state))
+
+
+def _cycle_claim(state: CycleState) -> str:
+    where = "on fresh windows" if state.scope == "fresh windows" else "on these items"
+    return {
+        "this_cycle": f"the claim is about this cycle, {where}",
+        "each_cycle": f"the claim is that each of the {state.passed} cycles in the streak passed, {where}; "
+        "it does not say that further retrains will keep passing",
+        "over_cycles": f"the claim holds over the cycles as such ({where})",
+    }[state.claim]
+
+
+def _provenance(request: Request, sets: Sets) -> dict[str, Any]:
+    return {
+        "policy": request.loaded.path,
+        "baseline": _source(sets[None].baseline),
+        "candidate": _source(sets[None].candidate),
+        "sets": {
+            name: {"baseline": _source(item_set.baseline), "candidate": _source(item_set.candidate)}
+            for name, item_set in sets.items()
+            if name is not None
+        },
+        "cycle": request.cycle,
+    }
+
+
+def _source(table: ItemTable) -> dict[str, Any]:
+    source = table.source
+    block: dict[str, Any] = {
+        "path": source.path,
+        "format": source.format,
+        "system": source.system,
+        "sha256": source.sha256,
+        "bytes": source.bytes,
+        "rows": len(table),
+        "digest": table.identity,
+        "facts": dict(source.facts) or None,
+    }
+    return {key: value for key, value in block.items() if value is not None}
+
+
+def _signature(request: Request, sets: Sets, gating: Comparison) -> str:
+    items = sets[request.loaded.policy.gating.set].table.counts.items_digest
+    parts = {
+        "gate": request.tool_version,
+        "policy": request.loaded.decision_digest[:12],
+        "baseline": artifact_digest(sets, "baseline")[:12],
+        "candidate": artifact_digest(sets, "candidate")[:12],
+        "items": items[:12],
+        "test": gating.method,
+        "level": f"{gating.level:g}",
+        "resamples": str(gating.resamples),
+        "seed": str(gating.seed),
+    }
+    return "|".join(f"{key}:{value}" for key, value in parts.items())
