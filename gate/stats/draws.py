@@ -9,20 +9,35 @@ import math
 
 import numpy as np
 
+from gate.stats.bootstrap_law import mean_law
 from gate.stats.pairs import Floats, Pairs
 
 FEW_VALUES = 64
+MUCH_WORK = 20_000_000  # item draws beyond which the law itself is cheaper
 BLOCK = 2_000_000  # numbers held at once by a block of draws
 
 
 def bootstrap_means(pairs: Pairs, count: int, rng: np.random.Generator) -> Floats:
     """Means of `count` samples of n items drawn with replacement."""
-    if _by_counts(pairs):
+    counted = _by_counts(pairs)
+    if (25 * pairs.values.size if counted else pairs.n) * count > MUCH_WORK:
+        law = mean_law(pairs)
+        if law is not None:
+            return _on_lattice(law.draw(count, rng), pairs)
+    if counted:
         return bootstrap_moments(pairs, count, rng)[0]
     means = np.empty(count)
     for start, stop in _blocks(count, pairs.n):
         index = rng.integers(0, pairs.n, size=(stop - start, pairs.n), dtype=np.int32)
         means[start:stop] = pairs.differences[index].mean(axis=1)
+    return means
+
+
+def _on_lattice(means: Floats, pairs: Pairs) -> Floats:
+    """Sums of numbers with few decimals have few decimals: the draws go back to the atoms of the true law."""
+    for decimals in range(7):
+        if np.array_equal(np.round(pairs.values, decimals), pairs.values):
+            return np.asarray(np.round(means * pairs.n, decimals) / pairs.n, dtype=np.float64)
     return means
 
 

@@ -20,7 +20,8 @@ class Pairs:
     baseline, candidate: float64[n], finite. differences: float64[n], candidate - baseline unless the caller
     gave its own (a relative margin tests gain - r * baseline); rounded to 12 decimals so that ties and zeros
     are those of the numbers a person wrote, and ascending. values, counts: the distinct differences and how
-    often each occurs. ratio: difference = candidate - ratio * baseline (1 unless a margin is relative; NaN
+    often each occurs. binary: both sides hold only 0 and 1 (or 0 and -1, where smaller was better).
+    ratio: difference = candidate - ratio * baseline (1 unless a margin is relative; NaN
     where the caller's differences are of no such form). Build with ``pair``; the arrays are read-only.
     """
 
@@ -29,6 +30,7 @@ class Pairs:
     differences: Floats
     values: Floats
     counts: Ints
+    binary: bool
     ratio: float = 1.0
     _digest: list[bytes] = field(default_factory=list, repr=False, compare=False)
 
@@ -51,11 +53,6 @@ class Pairs:
     def nonzero(self) -> int:
         """Pairs that differ at all."""
         return int(self.counts[self.values != 0].sum())
-
-    @property
-    def binary(self) -> bool:
-        """Whether both sides hold only 0 and 1 (or 0 and -1, where smaller was better)."""
-        return self.ratio == 1.0 and _is_binary(self.baseline) and _is_binary(self.candidate)
 
     def mean(self) -> float:
         """Observed mean difference."""
@@ -103,7 +100,7 @@ def pair(
     values, counts = _runs(delta)
     for array in (old, new, delta, values, counts):
         array.flags.writeable = False
-    return Pairs(old, new, delta, values, counts, ratio)
+    return Pairs(old, new, delta, values, counts, ratio == 1.0 and _is_binary(old, new), ratio)
 
 
 def _difference(old: Floats, new: Floats, given: npt.ArrayLike | None) -> Floats:
@@ -170,42 +167,48 @@ def mean_of(values: Floats, counts: Ints) -> float:
     )
 
 
-def _is_binary(values: Floats) -> bool:
-    if values.size == 0 or abs(float(values[0])) not in {0.0, 1.0}:
+def _is_binary(old: Floats, new: Floats) -> bool:
+    low, high = min(old.min(), new.min()), max(old.max(), new.max())
+    if (low, high) not in {(0.0, 1.0), (-1.0, 0.0), (0.0, 0.0), (1.0, 1.0), (-1.0, -1.0)}:
         return False
-    low, high = float(values.min()), float(values.max())
-    if not (low >= -1.0 and high <= 1.0 and high - low <= 1.0):
-        return False
-    return bool(np.all((values == 0.0) | (np.abs(values) == 1.0)))
+    return all(bool(np.all((side == low) | (side == high))) for side in (old, new))
 
 
 def _by_counting(old: Floats, new: Floats) -> tuple[Floats, Floats, Floats] | None:
     """Sorted rows of data with few distinct scores, by counting cells: no sort of a million rows."""
-    olds, news = _few_distinct(old), _few_distinct(new)
-    if olds is None or news is None:
+    left, right = _coded(old), _coded(new)
+    if left is None or right is None:
         return None
-    cells = _codes(old, olds) * len(news) + _codes(new, news)
-    counts = np.bincount(cells, minlength=len(olds) * len(news))
-    left, right = np.repeat(olds, len(news)), np.tile(news, len(olds))
-    delta = tidy(right - left, right, left)
-    order = np.lexsort((right, left, delta))
+    (olds, old_codes), (news, new_codes) = left, right
+    counts = np.bincount(old_codes * np.int16(news.size) + new_codes, minlength=olds.size * news.size)
+    first, second = np.repeat(olds, news.size), np.tile(news, olds.size)
+    delta = tidy(second - first, second, first)
+    order = np.lexsort((second, first, delta))
     times = counts[order]
-    return np.repeat(left[order], times), np.repeat(right[order], times), np.repeat(delta[order], times)
+    return np.repeat(first[order], times), np.repeat(second[order], times), np.repeat(delta[order], times)
 
 
-def _few_distinct(values: Floats, most: int = 32) -> Floats | None:
-    if values.size < 4 * most or np.unique(values[: 16 * most]).size > most:
+def _coded(values: Floats, most: int = 32) -> tuple[Floats, npt.NDArray[np.int16]] | None:
+    """Distinct values and each value's place among them, or None where there are more than `most`."""
+    if values.size < 4 * most:
         return None
-    found = np.unique(values)
-    return found if found.size <= most and np.isfinite(found).all() else None
+    distinct = np.unique(values[: 16 * most])
+    while distinct.size <= most and np.isfinite(distinct).all():
+        codes = _places(values, distinct)
+        wrong = values[distinct[codes] != values]
+        if wrong.size == 0:
+            return distinct, codes
+        distinct = np.union1d(distinct, wrong[: 16 * most])
+    return None
 
 
-def _codes(values: Floats, distinct: Floats) -> Ints:
+def _places(values: Floats, distinct: Floats) -> npt.NDArray[np.int16]:
     if distinct.size == 1:
-        return np.zeros(values.size, dtype=np.int64)
+        return np.zeros(values.size, dtype=np.int16)
     if distinct.size == 2:
-        return (values == distinct[1]).astype(np.int64)
-    return np.asarray(np.searchsorted(distinct, values), dtype=np.int64)
+        return np.asarray(values == distinct[1], dtype=np.int16)
+    places = np.searchsorted(distinct, values).astype(np.int16)
+    return np.asarray(np.minimum(places, distinct.size - 1), dtype=np.int16)
 
 
 def _row_starts(columns: tuple[Floats, ...]) -> npt.NDArray[np.bool_]:

@@ -33,7 +33,7 @@ def enough_resamples(resamples: int, level: float) -> int:
 
 
 def rank_at(resamples: int, level: float) -> int:
-    """k = (B + 1) * level, rounded down (the conservative side), at least 1: limits are k-th from the ends."""
+    """k = (B + 1) * level, rounded down (conservative), at least 1: limits are k-th from both ends."""
     return max(1, math.floor((resamples + 1) * level + 1e-9))
 
 
