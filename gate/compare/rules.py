@@ -230,7 +230,7 @@ def _comparison(
         insufficient=_data_row(selection, tested.result, setting),
         interval_requested=_requested(choice, tested, setting),
         cautions=tested.result.cautions,
-        seed_reading=_seed_reading(tested, beside["mde"], beside["delta"]),
+        seed_reading=_seed_reading(tested, beside.get("mde"), beside["delta"]),
         clusters=_clusters(selection),
     )
 
