@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from gate.errors import quoted
+from gate.errors import examples, quoted
 from gate.policy.between import amount, conflict, is_new, is_share, margin_test
 from gate.policy.findings import Finding, Path
 from gate.policy.methods import BINARY_TESTS, NEEDS_INDEPENDENT_SPLITS
@@ -135,13 +135,21 @@ def _cycles(p: Policy) -> Iterator[Finding]:
 def _waivers(p: Policy) -> Iterator[Finding]:
     known = rule_ids(p)
     slices = tuple(f"{SLICE}{column}=" for column in p.slices.by) if p.slices else ()
+    names = set(known)
     seen: set[str] = set()
     for index, waiver in enumerate(p.waivers):
-        path: Path = ("waivers", index, "rule")
-        if waiver.rule not in known and not (slices and waiver.rule.startswith(slices)):
-            near = get_close_matches(waiver.rule, known, n=1)
-            advice = f"did you mean {near[0]}?" if near else f"rules: {', '.join(known[:5])}"
-            yield conflict(f"there is no rule {quoted(waiver.rule)} to waive", *path, advice=advice)
         if waiver.rule in seen:
-            yield conflict(f"{quoted(waiver.rule)} is waived twice", *path, advice="keep one of them")
+            yield conflict(
+                f"{quoted(waiver.rule)} is waived twice", "waivers", index, "rule", advice="keep one of them"
+            )
+        elif waiver.rule not in names and not (slices and waiver.rule.startswith(slices)):
+            advice = _nearest_rule(waiver.rule, known)
+            yield conflict(
+                f"there is no rule {quoted(waiver.rule)} to waive", "waivers", index, "rule", advice=advice
+            )
         seen.add(waiver.rule)
+
+
+def _nearest_rule(name: str, known: tuple[str, ...]) -> str:
+    near = get_close_matches(name, known[:50], n=1)
+    return f"did you mean {quoted(near[0])}?" if near else f"the rules are {examples(known)}"

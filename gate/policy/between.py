@@ -192,5 +192,5 @@ def artifacts(a: Artifacts) -> Iterator[Finding]:
     for word in lists:
         for index, value in enumerate(list(a.labels[word])):  # type: ignore[arg-type]
             if repr(value) in seen:
-                yield conflict(f"{value!r} is there twice", "labels", word, index)
+                yield conflict(f"{quoted(str(value))} is there twice", "labels", word, index)
             seen.add(repr(value))

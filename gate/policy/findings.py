@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gate.errors import quoted
+
 Path = tuple[str | int, ...]
 """A key's way through the policy, e.g. ``("guardrails", 1, "tolerance")``."""
 
@@ -19,6 +21,6 @@ class Finding(NamedTuple):
 
 
 def dotted(path: Path) -> str:
-    """A path as people write it: ``guardrails[1].tolerance``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    """A path as people write it: ``guardrails[1].tolerance``, keys from the file made harmless."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{quoted(part, 60)[1:-1]}" for part in path)
     return text.removeprefix(".")

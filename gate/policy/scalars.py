@@ -64,7 +64,7 @@ def _number(text: str, subject: str) -> object:
 
 
 def _infinite(text: str, subject: str) -> Finding:
-    return Finding("not_finite", f"{subject} is not a finite number (found {text[:40]})")
+    return Finding("not_finite", f"{subject} is not a finite number (found {quoted(text, 40)})")
 
 
 def _ask(text: str, usual: str | None, subject: str) -> Finding:
@@ -74,7 +74,7 @@ def _ask(text: str, usual: str | None, subject: str) -> Finding:
 
 
 def _quote(text: str) -> str:
-    return f'if it is text, quote it: "{text[:60]}"'
+    return f'if it is text, quote it: "{quoted(text, 60)[1:-1]}"'
 
 
 def _usual_form(text: str) -> str | None:

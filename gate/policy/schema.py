@@ -24,7 +24,7 @@ def _as_written(value: Any) -> Any:
         return [_as_written(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {key: _as_written(item) for key, item in value.items() if not (key == "default" and item is None)}
+    kept = {key: _as_written(item) for key, item in value.items() if item is not None}
     options = kept.get("anyOf")
     if isinstance(options, list) and {"type": "null"} in options:
         left = [option for option in options if option != {"type": "null"}]

@@ -5,7 +5,7 @@ Built from parser events, so aliases, tags and depth are seen before anything is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from typing import Any, NamedTuple
 
 import yaml
@@ -15,6 +15,9 @@ from gate.policy.findings import Finding, Path, dotted
 from gate.policy.scalars import Date, plain
 
 MAX_DEPTH = 32
+MAX_NODES = 50_000
+MAX_FINDINGS = 200
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -60,12 +63,12 @@ class _Frame:
             self.key = None
 
 
-def parse(text: str) -> Tree:
-    """Read one YAML document; never raises for what a text can hold."""
+def parse(text: str, loader: Any = _LOADER) -> Tree:
+    """Read one YAML document, by the scanner in C or in Python; never raises for what a text holds."""
     builder = _Builder()
     whole = False
     try:
-        for event in _events(text):
+        for event in yaml.parse(text, Loader=loader):
             builder.take(event)
         whole = True
     except _StopError:
@@ -75,10 +78,6 @@ def parse(text: str) -> Tree:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         builder.findings.append(Finding("yaml_syntax", f"not readable as YAML ({error})", line=1))
     return Tree(builder.root, builder.lines, builder.findings, whole)
-
-
-def _events(text: str) -> Iterator[Any]:
-    return iter(yaml.parse(text, Loader=_LOADER))
 
 
 def _syntax(error: yaml.MarkedYAMLError) -> Finding:
@@ -91,8 +90,10 @@ def _syntax(error: yaml.MarkedYAMLError) -> Finding:
 def _dated(value: object, path: Path) -> object:
     """A date is text where a date is wanted; elsewhere other readers make another type of it."""
     if isinstance(value, Date) and path[-1:] != ("expires",):
-        advice = f'quote it: "{value}"'
-        return Finding("ambiguous_scalar", f"{dotted(path)} reads as a date (found {value[:40]})", advice)
+        advice = f'quote it: "{quoted(value, 60)[1:-1]}"'
+        return Finding(
+            "ambiguous_scalar", f"{dotted(path)} reads as a date (found {quoted(value, 40)})", advice
+        )
     return str(value) if isinstance(value, Date) else value
 
 
@@ -105,10 +106,16 @@ class _Builder:
         self.findings: list[Finding] = []
         self.stack: list[_Frame] = []
         self.documents = 0
+        self.nodes = 0
 
     def take(self, event: Any) -> None:
         """One parser event."""
         line = event.start_mark.line + 1
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            self._stop("policy_too_large", f"the policy holds more than {MAX_NODES} keys and values", line)
+        if len(self.findings) >= MAX_FINDINGS:
+            raise _StopError
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event, line)
         elif isinstance(event, yaml.CollectionStartEvent):
@@ -116,7 +123,9 @@ class _Builder:
         elif isinstance(event, yaml.CollectionEndEvent):
             self.stack.pop()
         elif isinstance(event, yaml.AliasEvent):
-            self._fault("yaml_alias", f"aliases are not allowed (found *{str(event.anchor)[:40]})", line)
+            self._fault(
+                "yaml_alias", f"aliases are not allowed (found *{quoted(str(event.anchor), 40)[1:-1]})", line
+            )
             self._place(Fault(), line)
         elif isinstance(event, yaml.DocumentStartEvent):
             self._document(event, line)
@@ -141,6 +150,8 @@ class _Builder:
 
     def _scalar(self, event: Any, line: int) -> None:
         decorated = self._decorations(event, line)
+        if _SURROGATE.search(event.value):  # only the scanner in Python lets an escape make one
+            self._stop("yaml_syntax", "not valid YAML: half of a surrogate pair is no character", line)
         is_plain = event.style in {None, ""} and not decorated
         if self.stack and self.stack[-1].wants_key():
             self._key(event.value, is_plain, line)
@@ -165,7 +176,11 @@ class _Builder:
             self.findings.append(value._replace(path=path, line=line))
         elif type(value) is not str:
             self._fault(
-                "key_not_text", f"the key {quoted(text)} is not text", line, path, f'quote it: "{text[:60]}"'
+                "key_not_text",
+                f"the key {quoted(text)} is not text",
+                line,
+                path,
+                f'quote it: "{quoted(text, 60)[1:-1]}"',
             )
         if text in frame.keys:
             message = f"the key {quoted(text)} is there twice (lines {frame.keys[text]} and {line})"
@@ -175,7 +190,9 @@ class _Builder:
 
     def _decorations(self, event: Any, line: int) -> bool:
         if event.anchor:
-            self._fault("yaml_anchor", f"anchors are not allowed (found &{str(event.anchor)[:40]})", line)
+            self._fault(
+                "yaml_anchor", f"anchors are not allowed (found &{quoted(str(event.anchor), 40)[1:-1]})", line
+            )
         if event.tag:
             advice = "remove the tag" if isinstance(event, yaml.ScalarEvent) else ""
             self._fault("yaml_tag", f"tags are not allowed (found {quoted(event.tag)})", line, help_=advice)

@@ -41,11 +41,17 @@ correction: holm
 slices: {by: [language], min_items: 30, tolerance: 0.03}
 items: {id: id, cluster: conversation, repeat: run, min: 30, missing: error, max_error_rate: 0.0}
 cycles: {required: 3, windows: fresh}
-artifacts: {labels: {"yes": 1, "no": 0.0}, system: {baseline: a, candidate: b}, mapping: {correct: scores.correct}}
+artifacts: {labels: {"yes": 1, "no": 0.0}, system: {baseline: a, candidate: b}, mapping: {correct: s.correct}}
 show: [question]
 waivers:
   - {rule: "guardrail:unsafe", owner: quality, reason: known false alarms, expires: 2030-01-31}
 """
+
+
+RAIL = BASE + "guardrails:\n  - metric: latency\n    kind: graded\n    direction: lower\n"
+AGAIN = "  - {metric: latency, kind: graded, direction: lower, mode: limit, max: 9"
+WAIVED = "rule: 'guardrail:unsafe', owner: q, reason: r, expires: '2030-01-31'}"
+LIMIT = RAIL + "    mode: limit\n    max: 5\n"
 
 
 def policy(text: str = BASE) -> Policy:
@@ -79,3 +85,10 @@ def changed(values: dict[str, Any], path: tuple[str | int, ...], value: Any) -> 
         place = place[part] if isinstance(place, list) else place.setdefault(part, {})
     place[path[-1]] = value
     return result
+
+
+def one(text: str) -> tuple[str, str]:
+    """Code and line of the only finding."""
+    error = refused(text)
+    assert "more)" not in error.message, error.message
+    return error.code, error.where.removeprefix("gate.yaml:")

@@ -6,10 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 from policies import BASE, FULL, loaded, refused
 
 from gate.errors import GateError
 from gate.policy.load import load, loads
+from gate.policy.tree import parse
 
 AMBIGUOUS = ["5e-2", "1e3", "5.0e2", "012", "-012", "0o3", "0x10", "0b11", "1_000", "1:30", "00.5", "-.5"]
 
@@ -149,7 +151,9 @@ def test_depth_and_size_are_limited() -> None:
     assert at(BASE + "show: " + "[" * 40 + "]" * 40 + "\n") == ("policy_too_deep", "gate.yaml:8")
     assert at(BASE + "show: " + "[" * 500_000 + "\n")[1] == "gate.yaml:8"
     assert at("#" * ((1 << 20) + 1)) == ("policy_too_large", "gate.yaml:1")
-    assert at("name: x\n" + "".join(f"key{number}: 1\n" for number in range(60_000)))[0] == "unknown_key"
+    assert at("name: x\n" + "".join(map("key{}: 1\n".format, range(9_000)))) == ("unknown_key", "gate.yaml:2")
+    assert at(BASE + "show: [" + "a, " * 60_000 + "]\n") == ("policy_too_large", "gate.yaml:8")
+    assert at(BASE + "show:\n" + "- \n" * 60_000) == ("empty_value", "gate.yaml:9")
 
 
 @pytest.mark.parametrize(
@@ -224,3 +228,22 @@ def test_a_missing_key_comes_after_what_is_written_wrong() -> None:
     assert at("nmae: x\nversion: 1\n") == ("unknown_key", "gate.yaml:1")
     assert at(BASE.replace("  margin: 0.01\n", "")) == ("missing_key", "gate.yaml:3")
     assert "gating.margin is missing" in refused(BASE.replace("  margin: 0.01\n", "")).message
+
+
+@pytest.mark.parametrize(
+    "text", [BASE, FULL, BASE + "alpha: 0.1: 2\n", BASE + "show: &a [*a]\n", BASE + "\t- x\n"]
+)
+def test_both_scanners_of_pyyaml_read_the_same(text: str) -> None:
+    fast, slow = parse(text), parse(text, yaml.SafeLoader)
+    assert fast.lines == slow.lines
+    assert fast.whole == slow.whole
+    assert [(one.code, one.line) for one in fast.findings] == [(one.code, one.line) for one in slow.findings]
+    if not fast.findings:
+        assert fast.value == slow.value
+
+
+@pytest.mark.parametrize("escape", [r"\ud800", r"\U00110000", r"\q"])
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)])
+def test_an_escape_that_is_no_character(loader: type[yaml.SafeLoader], escape: str) -> None:
+    (finding,) = parse(BASE + f'owner: "{escape}"\n', loader).findings
+    assert finding.code == "yaml_syntax"

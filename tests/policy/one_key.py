@@ -1,0 +1,157 @@
+"""For every key of a policy, a change of that key alone, and what it does to the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from policies import changed
+
+from gate.policy.model import Policy
+
+START: dict[str, Any] = {
+    "version": 1,
+    "name": "start",
+    "gating": {
+        "metric": "score",
+        "kind": "graded",
+        "direction": "higher",
+        "margin": 0.1,
+        "scale": [0, 1],
+        "suspect_gain": 0.5,
+    },
+    "guardrails": [
+        {"metric": "unsafe", "kind": "binary", "direction": "lower", "mode": "limit", "max": 0.02},
+        {"metric": "speed", "kind": "graded", "direction": "lower", "tolerance": 3.0, "scale": [0, 99]},
+        {"metric": "veto", "kind": "graded", "direction": "higher", "mode": "no_regression", "scale": [0, 9]},
+        {"metric": "refused", "kind": "binary", "direction": "lower", "tolerance": 0.05},
+    ],
+    "slices": {"by": ["language", "region"], "tolerance": 0.2},
+    "waivers": [{"rule": "guardrail:veto", "owner": "o", "reason": "r", "expires": "2030-01-31"}],
+}
+Path = tuple[str | int, ...]
+
+
+class Key(NamedTuple):
+    """One key's change. effects: of the new policy, empty where none. given: set on both sides."""
+
+    section: str
+    path: Path
+    value: Any
+    effects: tuple[str, ...]
+    given: Mapping[Path, Any] = MappingProxyType({})
+
+    @property
+    def name(self) -> str:
+        return f"{self.section}.{self.path[-1]}"
+
+    def policies(self) -> tuple[Policy, Policy]:
+        """The old and the new policy."""
+        old = START
+        for path, value in self.given.items():
+            old = changed(old, path, value)
+        return Policy.model_validate(old), Policy.model_validate(changed(old, self.path, self.value))
+
+
+W, S, D, NOTHING = ("weaker",), ("stronger",), ("different",), ()
+REPLACED = ("weaker", "stronger")
+G, R, V = "gating", ("guardrails", 1), ("guardrails", 2)
+BINARY: dict[Path, Any] = {(G, "kind"): "binary"}
+SPLITS: dict[Path, Any] = {
+    (G, "test"): "sign_flip",
+    (*R, "test"): "sign_flip",
+    (*V, "test"): "sign_flip",
+}
+BOTH: dict[Path, Any] = {("artifacts", "system"): {"baseline": "a", "candidate": "b"}}
+FLIP: dict[Path, Any] = {("cycles", "required"): 6}
+
+KEYS = [
+    Key("Policy", ("name",), "other", NOTHING),
+    Key("Policy", ("owner",), "somebody", NOTHING),
+    Key("Policy", ("alpha",), 0.1, W),
+    Key("Policy", ("gating",), {**START[G], "margin": 0.2}, S),
+    Key("Policy", ("guardrails",), START["guardrails"][:3], W),
+    Key("Policy", ("watch",), ["cost"], NOTHING),
+    Key("Policy", ("correction",), "bonferroni", W),
+    Key("Policy", ("slices",), None, W),
+    Key("Policy", ("items",), {"min": 50}, S),
+    Key("Policy", ("cycles",), {"required": 2}, S),
+    Key("Policy", ("artifacts",), {"format": "csv"}, D),
+    Key("Policy", ("show",), ["question"], NOTHING),
+    Key("Policy", ("waivers",), [], S),
+    Key("Gating", (G, "metric"), "other", D),
+    Key("Gating", (G, "set"), "quality", D),
+    Key("Gating", (G, "kind"), "binary", D),
+    Key("Gating", (G, "direction"), "lower", D),
+    Key("Gating", (G, "test"), "paired_t", D),
+    Key("Gating", (G, "interval"), "wald", NOTHING, BINARY),
+    Key("Gating", (G, "scale"), [0, 2], D),
+    Key("Gating", (G, "assurance"), "guaranteed", S),
+    Key("Gating", (G, "margin"), 0.05, W),
+    Key("Gating", (G, "margin"), {"relative": 0.1}, D),
+    Key("Relative", (G, "margin", "relative"), 0.05, W, {(G, "margin"): {"relative": 0.1}}),
+    Key("Gating", (G, "margin_rule"), "tested", S),
+    Key("Gating", (G, "suspect_gain"), 0.9, W),
+    Key("Gating", (G, "suspect_gain"), None, W),
+    Key("Guardrail", (*R, "metric"), "other", REPLACED),
+    Key("Guardrail", (*R, "set"), "quality", REPLACED),
+    Key("Guardrail", (*R, "kind"), "binary", D, {(*R, "tolerance"): 0.1, (*R, "scale"): [0, 1]}),
+    Key("Guardrail", (*R, "direction"), "higher", D),
+    Key("Guardrail", (*R, "test"), "paired_t", D),
+    Key("Guardrail", ("guardrails", 3, "interval"), "wald", NOTHING),
+    Key("Guardrail", (*R, "scale"), [0, 50], D),
+    Key("Guardrail", (*R, "assurance"), "guaranteed", S),
+    Key("Guardrail", ("guardrails", 2, "mode"), "non_inferior", D, {}),
+    Key("Guardrail", (*R, "tolerance"), 5.0, W),
+    Key("Guardrail", (*V, "detect"), 2.0, S),
+    Key("Guardrail", (*V, "detect"), 3.0, W, {(*V, "detect"): 2.0}),
+    Key("Guardrail", ("guardrails", 0, "min"), 0.01, S),
+    Key("Guardrail", ("guardrails", 0, "max"), 0.05, W),
+    Key("Guardrail", ("guardrails", 0, "max"), None, W, {("guardrails", 0, "min"): 0.01}),
+    Key("Guardrail", ("guardrails", 0, "proven"), True, S),
+    Key("Guardrail", ("guardrails", 0, "first"), True, S),
+    Key("Slices", ("slices", "by"), ["language"], W),
+    Key("Slices", ("slices", "named"), {"language": ["de"]}, S),
+    Key("Slices", ("slices", "mode"), "non_inferior", D),
+    Key("Slices", ("slices", "tolerance"), 0.3, W),
+    Key("Slices", ("slices", "tolerance"), None, W),
+    Key("Slices", ("slices", "min_items"), 50, W),
+    Key("Items", ("items", "id"), "key", D),
+    Key("Items", ("items", "cluster"), "document", S),
+    Key("Items", ("items", "repeat"), "run", D),
+    Key("Items", ("items", "label"), "gold", S),
+    Key("Items", ("items", "comparable"), ["digest"], S),
+    Key("Items", ("items", "must_pass"), ["a"], W, {("items", "must_pass"): ["a", "b"]}),
+    Key("Items", ("items", "must_pass"), "critical", D, {("items", "must_pass"): ["a", "b"]}),
+    Key("Items", ("items", "unit"), "seed", D, {("items", "min"): 30}),
+    Key("Items", ("items", "design"), "resampled_splits", S, SPLITS),
+    Key("Items", ("items", "reduce"), "worst", D),
+    Key("Items", ("items", "min"), 10, W),
+    Key("Items", ("items", "missing"), "drop", W),
+    Key("Items", ("items", "max_missing"), 0.1, W, {("items", "missing"): "drop"}),
+    Key("Items", ("items", "max_error_rate"), 0.1, W),
+    Key("Items", ("items", "may_shrink"), True, W),
+    Key("Cycles", ("cycles", "required"), 2, S),
+    Key("Cycles", ("cycles", "windows"), "fresh", S),
+    Key("Cycles", ("cycles", "looks"), 9, S),
+    Key("Cycles", ("cycles", "looks"), 9, W, {("cycles", "looks"): 4}),
+    Key("Cycles", ("cycles", "test"), "sign_flip", S, FLIP),
+    Key("Cycles", ("cycles", "history_required"), True, S),
+    Key("Cycles", ("cycles", "feedback"), "verdict", S),
+    Key("Cycles", ("cycles", "allow_worn"), True, W),
+    Key("Artifacts", ("artifacts", "format"), "csv", D),
+    Key("Artifacts", ("artifacts", "system"), "a", D),
+    Key("Artifacts", ("artifacts", "labels"), {"ok": 1.0}, D),
+    Key("Artifacts", ("artifacts", "mapping"), {"score": "a.b"}, D),
+    Key("Systems", ("artifacts", "system", "baseline"), "c", D, BOTH),
+    Key("Systems", ("artifacts", "system", "candidate"), "c", D, BOTH),
+    Key("Waiver", ("waivers", 0, "rule"), "guardrail:speed", ("stronger", "weaker")),
+    Key("Waiver", ("waivers", 0, "owner"), "p", NOTHING),
+    Key("Waiver", ("waivers", 0, "reason"), "s", NOTHING),
+    Key("Waiver", ("waivers", 0, "expires"), "2031-01-31", W),
+    Key("Watch", ("watch", 0, "metric"), "n", NOTHING, {("watch",): [{"metric": "m"}]}),
+    Key("Watch", ("watch", 0, "set"), "n", NOTHING, {("watch",): [{"metric": "m"}]}),
+    Key("Watch", ("watch", 0, "kind"), "binary", NOTHING, {("watch",): [{"metric": "m"}]}),
+    Key("Watch", ("watch", 0, "direction"), "lower", NOTHING, {("watch",): [{"metric": "m"}]}),
+]  # fmt: skip
