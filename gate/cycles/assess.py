@@ -62,13 +62,16 @@ class CycleState:
 
 
 def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
-    """The state after ``outcome``. The history is the one read again under the lock: if another run finished the
-    same look meanwhile, its verdict stands."""
+    """The state after ``outcome``, against the history as read again under the lock.
+
+    If another run finished the same look meanwhile, its verdict stands.
+    """
     earlier = look.replay or recorded_outcome(history, look.attempt)
     if earlier is not None:
         return _replayed(look, earlier, outcome)
     rules = look.rules
-    status = "inconclusive" if look.faults and outcome.status == "pass" else outcome.status
+    doubtful = look.faults or look.attempt.identical
+    status = "inconclusive" if doubtful and outcome.status == "pass" else outcome.status
     counted = _counted(history, look, status, outcome)
     passed = len(counted)
     if status == "pass" and rules.required == 1:
@@ -129,7 +132,8 @@ def provisional(look: Look, status: str, outcome: Outcome) -> Record:
 
 def _counted(history: History, look: Look, status: str, outcome: Outcome) -> list[Record]:
     streak = streak_of(history, look.attempt, look.id)
-    streak.add(provisional(look, status, outcome))
+    if not look.attempt.identical:  # void: nothing was measured, so nothing changes
+        streak.add(provisional(look, status, outcome))
     return streak.passes
 
 
@@ -142,7 +146,7 @@ def _above_margin(record: Record) -> float:
 
 def _verdict(status: str, trusted: bool, enough: bool) -> str:
     if status != "pass":
-        return {"fail": "block", "void": "inconclusive"}.get(status, "inconclusive")
+        return "block" if status == "fail" else "inconclusive"
     return "promote" if trusted and enough else "hold"
 
 

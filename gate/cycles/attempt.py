@@ -81,7 +81,7 @@ class Attempt:
 
 
 def look_id(attempts: Sequence[Attempt]) -> str:
-    """One name for one look: the same artifacts under the same deciding policy, whoever runs them and when."""
+    """One name for one look: the same artifacts under the same deciding policy, whoever runs it when."""
     first = attempts[0]
     parts = [first.metric, first.decision_digest, first.items.digest, first.baseline_digest]
     parts += sorted(attempt.candidate_digest for attempt in attempts)
@@ -89,7 +89,7 @@ def look_id(attempts: Sequence[Attempt]) -> str:
 
 
 def with_lineages(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
-    """Each attempt with its lineage: the decision digest, and with several challengers the challenger's name."""
+    """Each attempt with its lineage: the decision digest, for several challengers with their names."""
     if len(attempts) == 1:
         only = attempts[0]
         return (replace(only, lineage=only.lineage or only.decision_digest),)

@@ -10,13 +10,17 @@ and as overlapping otherwise. Both errors are on the safe side: never "fresh" wh
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 MOST_MARKED: Final = 20_000
 MARK_BYTES: Final = 6
+CELL: Final = 8  # characters of base64 for one mark
 LONGEST_SPAN_ID: Final = 64
 
 
@@ -65,20 +69,21 @@ def _plain(text: str) -> str:
 
 
 def item_set_of(holdout: Mapping[str, Any]) -> ItemSet:
-    """The item set that a record names."""
-    return ItemSet(holdout["digest"], holdout["n"], holdout["marks"], holdout["first"], holdout["last"])
+    """The item set that a record names. Marks of a wrong length are none: then only the span can tell it apart."""
+    marks = holdout["marks"] if len(holdout["marks"]) == CELL * holdout["n"] else ""
+    return ItemSet(holdout["digest"], holdout["n"], marks, holdout["first"], holdout["last"])
 
 
 def overlapping(mine: ItemSet, others: Mapping[str, ItemSet]) -> set[str]:
     """Digests of the ``others`` that share an item with ``mine``, or cannot be shown not to."""
     found = {digest for digest in others if digest == mine.digest}
-    marked = {d: other for d, other in others.items() if d not in found and other.marks and mine.marks}
-    found.update(
-        digest
-        for digest, other in others.items()
-        if digest not in found and digest not in marked and not _spans_apart(mine, other)
-    )
-    return found | _sharing_marks(mine, marked)
+    rest = [other for digest, other in others.items() if digest not in found]
+    marked = [other for other in rest if other.marks and mine.marks]
+    unmarked = [other for other in rest if not (other.marks and mine.marks)]
+    found.update(other.digest for other in unmarked if not _spans_apart(mine, other))
+    if marked:
+        found.update(_sharing_marks(mine, marked))
+    return found
 
 
 def _spans_apart(one: ItemSet, other: ItemSet) -> bool:
@@ -87,16 +92,27 @@ def _spans_apart(one: ItemSet, other: ItemSet) -> bool:
     return one.last < other.first or other.last < one.first
 
 
-def _sharing_marks(mine: ItemSet, others: Mapping[str, ItemSet]) -> set[str]:
-    if not others:
-        return set()
-    own = _marks(mine)
-    return {digest for digest, other in others.items() if not own.isdisjoint(_marks(other))}
+def _cells(sets: Iterable[ItemSet]) -> NDArray[np.uint64]:
+    """The marks as numbers: 6 bytes are 8 base64 characters, so the text itself is an array of 64-bit cells."""
+    return np.frombuffer("".join(items.marks for items in sets).encode("ascii", "replace"), dtype=np.uint64)
 
 
-def _marks(items: ItemSet) -> set[bytes]:
-    data = base64.b64decode(items.marks)
-    return {data[at : at + MARK_BYTES] for at in range(0, len(data), MARK_BYTES)}
+def _owners(sets: Sequence[ItemSet]) -> NDArray[np.int64]:
+    return np.repeat(np.arange(len(sets)), [len(items.marks) // CELL for items in sets])
+
+
+def _sharing_marks(mine: ItemSet, others: Sequence[ItemSet]) -> set[str]:
+    own, cells = np.unique(_cells([mine])), _cells(others)
+    # A table of 2^16 mixed bits rules out nearly all cells before the exact comparison.
+    table = np.zeros(1 << 16, dtype=np.bool_)
+    table[_mixed(own)] = True
+    at = np.flatnonzero(table[_mixed(cells)])
+    at = at[np.isin(cells[at], own)]
+    return {others[owner].digest for owner in np.unique(_owners(others)[at])} if len(at) else set()
+
+
+def _mixed(cells: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return (cells * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(48)
 
 
 def connected(mine: ItemSet, others: Mapping[str, ItemSet]) -> set[str]:
@@ -104,13 +120,43 @@ def connected(mine: ItemSet, others: Mapping[str, ItemSet]) -> set[str]:
 
     A window that slides a little with every look shares its luck with all the windows before it.
     """
-    found: set[str] = set()
-    left = dict(others)
-    frontier = [mine]
-    while frontier and left:
-        near = overlapping(frontier.pop(), left)
-        frontier.extend(left[digest] for digest in near)
-        found |= near
-        for digest in near:
-            del left[digest]
-    return found
+    near = overlapping(mine, others)
+    if not near or len(near) == len(others):
+        return near
+    sets = [mine, *others.values()]
+    groups = _Groups(len(sets))
+    for one, other in _edges(sets):
+        groups.join(one, other)
+    return {sets[at].digest for at in range(1, len(sets)) if groups.find(at) == groups.find(0)} | near
+
+
+def _edges(sets: Sequence[ItemSet]) -> Iterator[tuple[int, int]]:
+    """Pairs of sets that overlap; enough of them to connect what hangs together."""
+    cells, owners = _cells(sets), _owners(sets)
+    order = np.argsort(cells, kind="stable")
+    cells, owners = cells[order], owners[order]
+    same = cells[1:] == cells[:-1]
+    pairs = np.unique(np.stack([owners[:-1][same], owners[1:][same]], axis=1), axis=0)
+    yield from ((int(one), int(other)) for one, other in pairs)
+    for at, items in enumerate(sets):
+        if not items.marks:
+            near = (n for n, other in enumerate(sets) if n != at and not _spans_apart(items, other))
+            yield from ((at, n) for n in near)
+        if items.digest == sets[0].digest:
+            yield 0, at
+
+
+class _Groups:
+    """Disjoint sets of numbers."""
+
+    def __init__(self, size: int) -> None:
+        self.parent = list(range(size))
+
+    def find(self, one: int) -> int:
+        while self.parent[one] != one:
+            self.parent[one] = self.parent[self.parent[one]]
+            one = self.parent[one]
+        return one
+
+    def join(self, one: int, other: int) -> None:
+        self.parent[self.find(one)] = self.find(other)

@@ -33,14 +33,14 @@ def ledger_level(level: float, look: int, required: int, looks: int) -> float:
 
 def most_looks(level: float, required: int) -> float:
     """N_max: so many looks on fresh windows keep the chance of any false promotion below ``level``."""
-    return float(level ** (1 - required))
+    return math.pow(level, 1 - required)
 
 
 def fresh_level(level: float, required: int, looks: int | None) -> float:
     """The level of every look when ``looks`` are declared on fresh windows."""
     if looks is None or looks <= most_looks(level, required) * (1 + 1e-12):
         return level
-    return (level / looks) ** (1 / required)
+    return math.pow(level / looks, 1 / required)
 
 
 def promotion_chance(pass_chance: float, required: int, looks: int) -> float:
@@ -82,7 +82,7 @@ def _any_passes(looks: int, level: float, rho: float) -> float:
 
 
 def sign_flip_p(deltas: Sequence[float]) -> float:
-    """One-sided p of H0 "symmetric around 0" against "greater", over all sign patterns (above 20: 2^20 drawn)."""
+    """One-sided p of H0 "symmetric around 0": every sign pattern, above 20 deltas 2^20 random ones."""
     import numpy as np  # noqa: PLC0415
 
     values = np.asarray(deltas, dtype=np.float64)

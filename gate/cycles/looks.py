@@ -83,7 +83,7 @@ def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
         wear=place.wear,
         faults=_faults(history, attempt, rules, place),
         cautions=_cautions(history, attempt, rules, place),
-        retry_risk=retry_risk(place.number, rules.level),
+        retry_risk=_retry_risk(rules, place.number),
     )
 
 
@@ -184,6 +184,14 @@ def _cautions(history: History, attempt: Attempt, rules: Rules, place: _Place) -
     return tuple(caution for caution in found if caution)
 
 
+def _retry_risk(rules: Rules, number: int) -> dict[str, float] | None:
+    if rules.looks is not None:
+        return None  # the ledger bounds it
+    if rules.windows == "fresh":
+        return {"0": promotion_chance(rules.level, rules.required, number)}
+    return retry_risk(number, rules.level)
+
+
 def _retry_caution(rules: Rules, place: _Place) -> Caution:
     if rules.windows == "fresh":
         chance = promotion_chance(rules.level, rules.required, place.number)
@@ -191,5 +199,6 @@ def _retry_caution(rules: Rules, place: _Place) -> Caution:
     else:
         risk = retry_risk(place.number, rules.level)
         low, high = risk["0.9"], risk["0"]
-        text = f"look {place.number} at these items: one of them passes by luck with chance {low:.2g} to {high:.2g}"
+        text = f"look {place.number} at these items: by now one passes by luck with chance {low:.2g} to "
+        text += f"{high:.2g}"
     return Caution("retry_risk", f"{text}; cycles.looks would bound it")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from gate.cycles.attempt import Attempt
 from gate.cycles.chain import History
 from gate.cycles.record import Record
+from gate.cycles.streak import in_series
 from gate.errors import quoted
 from gate.stats.results import Caution
 
@@ -14,11 +15,7 @@ VOIDS_TO_FLAG = 3
 
 
 def _series(history: History, attempt: Attempt) -> list[Record]:
-    return [
-        record
-        for record in history.records
-        if record.metric == attempt.metric and record.policy == attempt.policy
-    ]
+    return [record for record in history.records if in_series(record, attempt)]
 
 
 def items_shrank(history: History, attempt: Attempt) -> Caution | None:
@@ -45,7 +42,7 @@ def baseline_is_winner(history: History, attempt: Attempt) -> Caution | None:
 
 def policy_is_younger(history: History, attempt: Attempt) -> Caution | None:
     """The results are older than the rule they are judged by. Times are claims, so this never decides."""
-    data = _moment(attempt.artifacts_time)
+    data = moment(attempt.artifacts_time)
     rule = _rule_known_since(history, attempt)
     if data is None or rule is None or data >= rule:
         return None
@@ -56,24 +53,28 @@ def policy_is_younger(history: History, attempt: Attempt) -> Caution | None:
 
 
 def _rule_known_since(history: History, attempt: Attempt) -> datetime | None:
-    """The earlier of the policy's commit and its first record. On its first look, if another deciding policy was
-    in force before: the time of that one's last record, when this one was not yet in use."""
+    """The earlier of the policy's commit and its first record.
+
+    On its first look, if another deciding policy was in force before: that one's last record, when this one
+    was not in use yet.
+    """
     series = _series(history, attempt)
     own = [r.time for r in series if r.decision_digest == attempt.decision_digest]
-    known = [_moment(attempt.policy_time)] + [_moment(text) for text in own[:1]]
-    moments = [moment for moment in known if moment is not None]
-    if moments:
-        return min(moments)
-    others = [moment for record in series if (moment := _moment(record.time)) is not None]
+    known = [moment(text) for text in (attempt.policy_time, *own[:1])]
+    times = [time for time in known if time is not None]
+    if times:
+        return min(times)
+    others = [when for record in series if (when := moment(record.time)) is not None]
     return max(others, default=None) if not own else None
 
 
-def _moment(text: str) -> datetime | None:
+def moment(text: str) -> datetime | None:
+    """The ISO text as a time, UTC where it names no zone; None if it is none."""
     try:
-        moment = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def voids_in_a_row(history: History, attempt: Attempt) -> Caution | None:

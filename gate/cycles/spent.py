@@ -11,7 +11,7 @@ from gate.cycles.record import Record
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """One look that counts. first: its first record. finished: it has an outcome. printed: numbers were shown."""
+    """One look that counts. first: its first record. printed: its numbers were shown."""
 
     first: Record
     missed: int
@@ -25,8 +25,11 @@ class Spent:
 
 
 def spent_looks(records: Iterable[Record], metric: str) -> dict[str, Spent]:
-    """The looks at this metric, by id. A look is spent by its intent, whatever became of it, unless a void
-    says that nothing was computed. The same look taken twice (a re-run, two branches) is one."""
+    """The looks at this metric, by id.
+
+    A look is spent by its intent, whatever became of it, unless a void says that nothing was computed. The
+    same look taken twice (a re-run, two branches) is one.
+    """
     grouped: dict[str, list[Record]] = {}
     for record in records:
         if record.metric == metric and record.kind in {"intent", "outcome", "void", "worn"}:
@@ -51,6 +54,18 @@ def open_intents(group: Iterable[Record]) -> bool:
         step = {"intent": 1, "void": -1}.get(record.kind, 0)
         balance[record.candidate["digest"]] = balance.get(record.candidate["digest"], 0) + step
     return any(count > 0 for count in balance.values())
+
+
+def unfinished_looks(records: Iterable[Record]) -> set[str]:
+    """Ids of the looks that were begun, not voided, and have no outcome."""
+    groups: dict[str, list[Record]] = {}
+    finished: set[str] = set()
+    for record in records:
+        if record.kind == "outcome":
+            finished.add(record.id)
+        elif record.kind in {"intent", "void"}:
+            groups.setdefault(record.id, []).append(record)
+    return {look for look, group in groups.items() if look not in finished and open_intents(group)}
 
 
 def item_sets(records: Iterable[Record]) -> dict[str, ItemSet]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from gate.cycles.attempt import Attempt
 from gate.cycles.chain import History
 from gate.cycles.record import Record
-from gate.cycles.spent import open_intents
+from gate.cycles.spent import unfinished_looks
 
 
 @dataclass(slots=True)
@@ -54,12 +54,8 @@ def streak_of(history: History, attempt: Attempt, look: str) -> Streak:
     digest in the same series (policy name and metric); a look that was begun and never finished; a
     promotion. Void leaves it. A look that was begun and finished later counts where it was finished.
     """
-    series = [
-        record
-        for record in history.records
-        if record.metric == attempt.metric and record.policy == attempt.policy and record.id != look
-    ]
-    unfinished = _unfinished(series)
+    series = [record for record in history.records if in_series(record, attempt) and record.id != look]
+    unfinished = unfinished_looks(series)
     streak = Streak()
     for record in series:
         event = record.kind == "outcome" or (record.kind == "intent" and record.id in unfinished)
@@ -73,20 +69,15 @@ def streak_of(history: History, attempt: Attempt, look: str) -> Streak:
     return streak
 
 
+def in_series(record: Record, attempt: Attempt) -> bool:
+    """Whether the record and the attempt are about the same thing: a policy may be renamed, or edited."""
+    same_policy = record.policy == attempt.policy or record.decision_digest == attempt.decision_digest
+    return record.metric == attempt.metric and same_policy
+
+
 def _walk(streak: Streak, record: Record, unfinished: set[str]) -> None:
     if record.kind == "outcome":
         streak.add(record)
     broken = record.kind == "intent" and record.id in unfinished
     if broken or record.kind == "promotion" or record.verdict == "promote":
         streak.reset()
-
-
-def _unfinished(series: list[Record]) -> set[str]:
-    groups: dict[str, list[Record]] = {}
-    for record in series:
-        groups.setdefault(record.id, []).append(record)
-    return {
-        look
-        for look, group in groups.items()
-        if open_intents(group) and not any(record.kind == "outcome" for record in group)
-    }

@@ -27,10 +27,15 @@ def init(path: str | Path, *, now: str = "", tool: str = "") -> Record:
 
     The file appears under its name whole or not at all: a crash cannot leave an empty history.
     """
-    target = Path(path)
-    record, line = seal(Record(kind="init", id=secrets.token_hex(16), time=now, tool=tool), ())
-    create(target, line + b"\n")
+    record, data = first_record(now=now, tool=tool)
+    create(Path(path), data)
     return record
+
+
+def first_record(*, now: str, tool: str) -> tuple[Record, bytes]:
+    """The ``init`` record of a new history, with a random identity, and its line."""
+    record, line = seal(Record(kind="init", id=secrets.token_hex(16), time=now, tool=tool), ())
+    return record, line + b"\n"
 
 
 def create(target: Path, data: bytes) -> None:

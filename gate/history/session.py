@@ -171,7 +171,8 @@ def open_session(
     """Open the history named by ``--history``.
 
     A missing one is started, with a caution, unless it ``must_exist`` (the policy declares looks or
-    history_required), a head is expected, or it is opened read-only. ``place``: a path.
+    history_required), a head is expected, or it is opened read-only. ``place``: a path, or
+    ``git:REMOTE#BRANCH[:PATH]``.
     """
     if place is None:
         return Session(None, now, tool, read_only)
@@ -192,4 +193,9 @@ def open_session(
 
 def store_for(place: str) -> Store:
     """The store that ``--history`` names."""
+    if place.startswith("git:"):
+        from gate.history.git_place import git_place  # noqa: PLC0415 - most runs need no git
+        from gate.history.git_store import GitStore  # noqa: PLC0415
+
+        return GitStore(git_place(place))
     return LocalStore(Path(place))

@@ -1,0 +1,95 @@
+"""The history as a run chart for a terminal. ASCII: nothing in a record can act on the reader's screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from gate.cycles.chain import History
+from gate.cycles.record import Record
+from gate.cycles.spent import unfinished_looks
+from gate.errors import quoted
+
+TRACK: Final = 31
+_SHOWN: Final = {"outcome", "void", "waiver", "worn"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    cycle: str
+    look: str
+    level: str
+    low: float | None
+    delta: float | None
+    high: float | None
+    verdict: str
+    streak: str
+
+
+def draw(history: History) -> str:
+    """One line for each outcome, void and unfinished look: delta (o) and interval (---) around zero (|)."""
+    unfinished = unfinished_looks(history.records)
+    metrics = sorted({record.metric for record in history.records if record.metric})
+    parts = [_metric_chart(history, metric, unfinished) for metric in metrics]
+    cautions = [f"caution: {caution.message}" for caution in history.cautions]
+    return "\n\n".join([*parts, "\n".join([*cautions, f"{history.head}, {history.count} records"])]) + "\n"
+
+
+def _metric_chart(history: History, metric: str, unfinished: set[str]) -> str:
+    rows = [
+        _row(record)
+        for record in history.records
+        if record.metric == metric
+        and (record.kind in _SHOWN or (record.kind == "intent" and record.id in unfinished))
+    ]
+    ends = [end for row in rows for end in (row.low, row.delta, row.high) if end is not None]
+    reach = max((abs(end) for end in ends), default=0.0) or 1.0
+    width = min(max((len(row.cycle) for row in rows), default=5), 24)
+    name, space = "cycle".ljust(width), " " * (TRACK - 1)
+    head = (
+        f"{name}  look     level     delta  {-reach:<+9.3g}{space[18:]}{reach:>+9.3g}  verdict       streak"
+    )
+    return "\n".join([_cell(metric, 60), head, *(_line(row, width, reach) for row in rows)])
+
+
+def _line(row: _Row, width: int, reach: float) -> str:
+    delta = "" if row.delta is None else f"{row.delta:+.4f}"
+    track = _track(row, reach)
+    numbers = f"{row.look:>4}  {row.level:>8}  {delta:>8}"
+    return f"{row.cycle:<{width}}  {numbers}  {track}  {row.verdict:<12}  {row.streak}".rstrip()
+
+
+def _track(row: _Row, reach: float) -> str:
+    cells = ["."] * TRACK
+    if row.low is not None and row.high is not None:
+        for at in range(_column(row.low, reach), _column(row.high, reach) + 1):
+            cells[at] = "-"
+    cells[TRACK // 2] = "|"
+    if row.delta is not None:
+        cells[_column(row.delta, reach)] = "o"
+    return "".join(cells)
+
+
+def _column(value: float, reach: float) -> int:
+    return round((max(-1.0, min(1.0, value / reach)) + 1) / 2 * (TRACK - 1))
+
+
+def _row(record: Record) -> _Row:
+    numbers = [_number(record, key) for key in ("low", "delta", "high")]
+    shown = record.kind == "outcome" and record.result.get("printed") is not False
+    low, delta, high = numbers if shown else (None, None, None)
+    kind = "unfinished" if record.kind == "intent" else record.kind
+    level = "" if record.level is None else f"{record.level:.4g}"
+    streak = str(record.streak) if record.kind == "outcome" else ""
+    verdict = record.verdict if record.kind == "outcome" else kind
+    look = str(record.look_no or "")
+    return _Row(_cell(record.cycle, 24), look, level, low, delta, high, _cell(verdict, 12), streak)
+
+
+def _number(record: Record, key: str) -> float | None:
+    value = record.result.get(key)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _cell(text: str, width: int) -> str:
+    return quoted(text, width)[1:-1][:width]

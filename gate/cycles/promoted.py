@@ -1,0 +1,51 @@
+"""Whether a candidate was promoted: the question a deployment asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from gate.cycles.chain import History
+from gate.cycles.memory import moment
+from gate.cycles.record import Record
+from gate.errors import quoted
+
+SHORTEST_DIGEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """The answer and its reason in one sentence. record: the promotion, also where it is too old."""
+
+    promoted: bool
+    reason: str
+    record: Record | None = None
+
+
+def was_promoted(
+    history: History, candidate_digest: str, max_age_days: float | None = None, now: datetime | None = None
+) -> Promotion:
+    """Whether the candidate with this digest (12 hex digits are enough) was promoted, within an age if given.
+
+    The age rests on the time that the record states; a record without one proves no age.
+    """
+    wanted = candidate_digest.lower().removeprefix("sha256:")
+    if len(wanted) < SHORTEST_DIGEST:
+        return Promotion(False, f"a digest of at least {SHORTEST_DIGEST} characters is needed")
+    found = [
+        record
+        for record in history.records
+        if record.verdict == "promote" and record.candidate["digest"].startswith(wanted)
+    ]
+    if not found:
+        return Promotion(False, f"no record promotes the candidate {wanted[:SHORTEST_DIGEST]}")
+    record = found[-1]
+    cycle = quoted(record.cycle)
+    if max_age_days is not None and not _young(record, max_age_days, now):
+        return Promotion(False, f"promoted in cycle {cycle}, but not within {max_age_days:g} days", record)
+    return Promotion(True, f"promoted in cycle {cycle}", record)
+
+
+def _young(record: Record, max_age_days: float, now: datetime | None) -> bool:
+    when = moment(record.time)
+    return when is not None and now is not None and now - when <= timedelta(days=max_age_days)
