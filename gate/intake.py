@@ -1,4 +1,4 @@
-"""(policy, files) -> one paired table an item set: what to read from each file is worked out from the policy."""
+"""(policy, files) -> one paired table an item set: the policy says what to read from each file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from gate import artifacts
-from gate.artifacts_comparable_stub import comparable
 from gate.artifacts.table import ItemTable, ReadRequest
+from gate.artifacts_comparable_stub import comparable
 from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
 from gate.policy.model import Guardrail, Policy, Watch
@@ -91,8 +91,7 @@ def _guardrail_use(rail: Guardrail) -> Use:
 
 
 def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> None:
-    named = sorted(name for name in wanted if name is not None)
-    for name in named:
+    for name in sorted(name for name in wanted if name is not None):
         if name not in files:
             raise GateError(
                 "set_missing",
@@ -107,16 +106,17 @@ def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> N
             help="write set: NAME in a rule, or leave the --set out",
         )
     seen: dict[Path, str | None] = {}
-    for name, pair_of_files in files.items():
-        for path in {Path(pair_of_files.baseline).resolve(), Path(pair_of_files.candidate).resolve()}:
+    for item_set_name, given in files.items():
+        for path in {Path(given.baseline).resolve(), Path(given.candidate).resolve()}:
             if path in seen:
+                both = f"{seen[path] or 'the main one'} and {item_set_name or 'the main one'}"
                 raise GateError(
                     "set_shares_file",
-                    f"one file is given for two item sets ({name or 'main'} and {seen[path] or 'main'})",
-                    where=str(path.name),
+                    f"one file is given for two item sets ({both})",
+                    where=path.name,
                     help="give each item set its own pair of files",
                 )
-            seen[path] = name
+            seen[path] = item_set_name
 
 
 def _request(

@@ -22,7 +22,7 @@ from gate.summing_up import flat_result, history_faults, sum_up, waived_rules
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One ``gate run``. now: ISO time, for the history's records only. ci: what the CI system says of itself."""
+    """One ``gate run``. now: ISO time, for the records only. ci: what the CI system says of itself."""
 
     loaded: LoadedPolicy
     baseline: str
@@ -31,6 +31,7 @@ class Request:
     history: str | None = None
     expect_head: str | None = None
     read_only: bool = False
+    reveal: bool = False
     cycle: str | None = None
     ci: Mapping[str, str] = field(default_factory=dict)
     now: str = ""
@@ -38,7 +39,7 @@ class Request:
 
 
 def run(request: Request) -> tuple[Decided, ...]:
-    """Decide every candidate. The history is read before the artifacts, so that a broken run leaves a trace."""
+    """Decide every candidate. The history is read before the artifacts: a broken run leaves a trace."""
     session = _session(request)
     attempts: tuple[Attempt, ...] = ()
     looks: tuple[Look, ...] = ()
@@ -59,7 +60,7 @@ def run(request: Request) -> tuple[Decided, ...]:
         for (comparisons, _), look in zip(corrected, looks, strict=True)
     ]
     outcomes = [
-        Outcome(outcome(found), *flat_result(comparisons, found))
+        Outcome(outcome(found), *flat_result(comparisons, found), revealed=request.reveal)
         for found, (comparisons, _) in zip(reasons, corrected, strict=True)
     ]
     states = session.finish(looks, outcomes)

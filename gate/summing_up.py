@@ -10,6 +10,7 @@ from gate.artifacts.table import ItemTable
 from gate.compare.model import Comparison
 from gate.cycles.assess import CycleState
 from gate.cycles.looks import Look
+from gate.cycles.waivers import active_waivers
 from gate.decide import INCONCLUSIVE, WAIVED, Reason
 from gate.identity import Sets, artifact_digest
 from gate.measuring import Measured
@@ -17,6 +18,7 @@ from gate.next_step import next_step
 from gate.outcome import Decided
 from gate.policy.model import Policy
 from gate.stats.results import Caution
+from gate.veil import veil_caution, veiled_comparison, veiled_reason
 
 if TYPE_CHECKING:
     from gate.pipeline import Request
@@ -36,16 +38,10 @@ class Waivers:
 
 
 def waived_rules(policy: Policy, now: str) -> Waivers:
-    """Waivers that hold today. A waiver holds on its last day and not after it."""
-    today = now[:10]
-    active, expired = {}, []
-    for waiver in policy.waivers:
-        if waiver.expires >= today:
-            active[waiver.rule] = f"{waiver.reason} ({waiver.owner}, until {waiver.expires})"
-        else:
-            text = f"the waiver of {waiver.rule} by {waiver.owner} ran out on {waiver.expires}"
-            expired.append(Caution("waiver_expired", text))
-    return Waivers(active, tuple(expired))
+    """Waivers in force today, in words. A waiver holds on its last day and not after it."""
+    active, cautions = active_waivers(policy.waivers, now)
+    words = {w.rule: f"{w.reason} ({w.owner}, until {w.expires})" for w in active}
+    return Waivers(words, cautions)
 
 
 def history_faults(look: Look) -> tuple[Reason, ...]:
@@ -88,8 +84,15 @@ def sum_up(
 ) -> Decided:
     """Everything a report needs, in one value."""
     comparisons, families = corrected
-    gating = comparisons[0]
     missing_cycles = max(state.required - state.passed, 1)
+    step = next_step(state.verdict, reasons, comparisons, missing_cycles)
+    cautions = _cautions(sets, comparisons, state, waivers)
+    if not state.numbers_shown:
+        comparisons = tuple(veiled_comparison(c) for c in comparisons)
+        reasons = tuple(veiled_reason(reason) for reason in reasons)
+        step = "look at this set of items as rarely as you can; a fresh set would allow full reports"
+        cautions = (*_cautions(sets, comparisons, state, waivers), veil_caution())
+    gating = comparisons[0]
     return Decided(
         verdict=state.verdict,
         reasons=reasons,
@@ -98,8 +101,8 @@ def sum_up(
         families=families,
         policy=_policy_block(request),
         cycles=_cycles_block(state),
-        next_step=next_step(state.verdict, reasons, comparisons, missing_cycles),
-        cautions=_cautions(sets, comparisons, state, waivers),
+        next_step=step,
+        cautions=cautions,
         not_assessed=(*measured.not_assessed, *_not_decided(reasons)),
         claims=_claims(request.loaded.policy, gating, state),
         limits=LIMITS,
@@ -168,8 +171,8 @@ def _claims(policy: Policy, gating: Comparison, state: CycleState) -> tuple[str,
     level = f"{gating.level:g}"
     if policy.gating.margin_rule == "observed":
         rule = (
-            f"promotion of a candidate with no gain is bounded by {level}; one whose true gain is below or at "
-            "the margin can pass, at the margin about half the time"
+            f"promotion of a candidate with no gain is bounded by {level}; one whose true gain is below or "
+            "at the margin can pass, at the margin about half the time"
         )
     else:
         rule = f"promotion of a candidate whose true gain is at or below the margin is bounded by {level}"

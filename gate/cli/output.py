@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from gate.cli.streams import Streams
-from gate.decide import EXIT_CODES
 from gate.errors import GateError
 from gate.outcome import Decided
 from gate.report.document import document, several
@@ -22,9 +21,8 @@ def report_of(found: Sequence[Decided]) -> dict[str, Any]:
     documents = [document(decided) for decided in found]
     if len(documents) == 1:
         return documents[0]
-    verdict = next(
-        word for word in ("promote", "hold", "inconclusive", "block") if any(d.verdict == word for d in found)
-    )
+    words = {decided.verdict for decided in found}
+    verdict = next(word for word in ("promote", "hold", "inconclusive", "block") if word in words)
     return several(documents, _winner(found), verdict)
 
 
@@ -68,7 +66,7 @@ def _write_directory(report: dict[str, Any], directory: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a file as a whole: a reader sees the old text or the new one, never a part; no link followed."""
+    """Replace a file as a whole: a reader sees the old text or the new one; no link is followed."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:

@@ -54,6 +54,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="read-only records nothing, and cannot promote where looks or several cycles are required",
     )
     add("--expect-head", metavar="DIGEST", help="a record that the history must still hold")
+    add(
+        "--reveal",
+        action="store_true",
+        help="print the numbers that cycles.feedback: verdict withholds; the items count as worn then",
+    )
     add("--cycle", metavar="NAME", help="name of this cycle (default: from the candidate's digest)")
     add("--report-dir", metavar="DIR", help="write report.json and summary.md there")
     add("--json", metavar="FILE", help="write the JSON report there; - for standard output")
@@ -77,6 +82,7 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
         expect_head=args.expect_head,
         read_only=args.history_mode == "read-only",
         cycle=args.cycle,
+        reveal=args.reveal,
         ci=ci_facts(os.environ),
         now=datetime.now(UTC).isoformat(timespec="seconds"),
         tool_version=__version__,

@@ -169,7 +169,7 @@ def subset(
     proof: bool,
 ) -> Comparison:
     """The gating metric on one slice, as a veto or as a proof of non-inferiority."""
-    choice = replace(_choice(rule), test="auto", interval=None)
+    choice = replace(_choice(rule), interval=None)
 
     def measure(metric: PairedMetric) -> Comparison:
         selection = select(table, metric, rule.direction, mask)
