@@ -17,7 +17,7 @@ from gate.stats.inversion import lower_limit, upper_limit
 from gate.stats.results import Caution, Interval, TestResult
 
 MOST_DISCORDANT = 5000
-GRID, REFINED = 120, 41
+GRID, REFINED = 120, 31
 SPREAD = 8.5  # standard deviations of s that are enumerated; what lies beyond is below 1e-16
 
 
