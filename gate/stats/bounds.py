@@ -15,11 +15,11 @@ Scale = tuple[float, float]
 def difference_bounds(pairs: Pairs, scale: Scale | None) -> Scale | None:
     """(least, largest) difference that scores in scale = [lo, hi] allow; None where nothing is known.
 
-    Pass/fail implies [0, 1]. The scale may be that of the metric before its direction was turned.
+    Zeros and ones imply [0, 1]. The scale may be that of the metric before its direction was turned.
     Raises GateError ``outside_scale`` where a score lies outside the declared scale.
     """
     if scale is None:
-        return (-1.0, 1.0) if pairs.binary else None
+        return (-1.0, 1.0) if pairs.binary and observed_scale(pairs) else None
     if math.isnan(pairs.ratio):
         return None
     low, high = _oriented(pairs, scale)

@@ -138,7 +138,7 @@ def _ranks(test: Callable[[Pairs, float, float], TestResult]) -> Procedure:
 
 
 def _bounded(pairs: Pairs, settings: Settings) -> TestResult:
-    bounds = difference_bounds(pairs, settings.scale)
+    bounds = difference_bounds(pairs, settings.scale) or ((-1.0, 1.0) if pairs.binary else None)
     if bounds is None:
         raise GateError(
             "needs_scale",

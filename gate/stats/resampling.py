@@ -135,7 +135,7 @@ def _tidy_means(means: Floats, pairs: Pairs) -> Floats:
     return np.asarray(np.round(means, min(300, decimals_for(pairs.values) + 1)) + 0.0, dtype=np.float64)
 
 
-def _counted(means: Floats, null_value: float, level: float) -> Outcome:
+def percentile_counts(means: Floats, null_value: float, level: float) -> Outcome:
     """p and limits of a sample of estimates that plays the part of a confidence law."""
     total = means.size + 1
     k = rank_at(means.size, level)
@@ -152,7 +152,7 @@ def _counted(means: Floats, null_value: float, level: float) -> Outcome:
 def percentile_outcome(pairs: Pairs, null_value: float, level: float, count: int, seed: int) -> Outcome:
     """Resampled means as they are."""
     means = _tidy_means(bootstrap_means(pairs, count, generator(seed)), pairs)
-    return _counted(means, null_value, level)
+    return percentile_counts(means, null_value, level)
 
 
 def bca_outcome(pairs: Pairs, null_value: float, level: float, count: int, seed: int) -> Outcome:
@@ -238,19 +238,20 @@ def sign_flip_outcome(pairs: Pairs, null_value: float, level: float, count: int,
     if pairs.n <= EXACT_ITEMS:
         return _exact_sign_flip(pairs, null_value, level)
     means, empty = subset_means(pairs, count, generator(seed))
-    return _flip_counts(_tidy_means(means, pairs), empty, null_value, level)
+    return flip_counts(_tidy_means(means, pairs), empty, null_value, level)
 
 
 def _exact_sign_flip(pairs: Pairs, null_value: float, level: float) -> Outcome:
     sums, sizes = np.zeros(1), np.zeros(1)
     for d in pairs.differences:
         sums, sizes = np.concatenate([sums, sums + d]), np.concatenate([sizes, sizes + 1])
-    # the pattern that flips nothing is the observed sample, which _flip_counts adds itself
+    # the pattern that flips nothing is the observed sample, which flip_counts adds itself
     means = _tidy_means(sums[1:] / sizes[1:], pairs)
-    return _flip_counts(means, 0, null_value, level)
+    return flip_counts(means, 0, null_value, level)
 
 
-def _flip_counts(means: Floats, empty: int, null_value: float, level: float) -> Outcome:
+def flip_counts(means: Floats, empty: int, null_value: float, level: float) -> Outcome:
+    """p and limits from subset means; `empty` subsets and the observed sample are as extreme as can be."""
     total, k = means.size + empty + 1, rank_at(means.size + empty, level)
     if (means.size + empty + 1) * level < 1 - 1e-9:
         low, high = -math.inf, math.inf  # even the most extreme pattern is more likely than the level

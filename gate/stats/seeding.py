@@ -15,7 +15,12 @@ LADDER = (99_999, 999_999)
 
 def seed_for(method: str, resamples: int, pairs: Pairs) -> int:
     """63-bit seed from the method, the number of resamples and the sorted multiset of paired rows."""
-    sha = hashlib.sha256(f"{method}\n{resamples}\n".encode() + pairs.digest())
+    return seed_from(method, resamples, pairs.digest())
+
+
+def seed_from(method: str, resamples: int, digest: bytes) -> int:
+    """As ``seed_for``, from a digest of the data."""
+    sha = hashlib.sha256(f"{method}\n{resamples}\n".encode() + digest)
     return int.from_bytes(sha.digest()[:8], "big") >> 1
 
 

@@ -1,0 +1,308 @@
+"""Tests for items that come in clusters. The estimand stays the mean over items, except where it is named.
+
+H0 throughout: the mean difference is <= m. J clusters, totals S_j, sizes n_j, N items.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gate.errors import GateError
+from gate.stats.bounds import Scale
+from gate.stats.cluster_data import Clusters, cr2_variance
+from gate.stats.distributions import clip_p, normal_sf, t_quantile, t_sf
+from gate.stats.inversion import lower_limit, upper_limit
+from gate.stats.pairs import Floats
+from gate.stats.resampling import Outcome, flip_counts, percentile_counts
+from gate.stats.results import Caution, Interval, TestResult
+from gate.stats.seeding import DEFAULT_RESAMPLES, LADDER, borderline, enough_resamples, generator, seed_from
+
+FEWEST_CLUSTERS = 6
+EXACT_CLUSTERS = 16
+MANY_CLUSTERS = 50
+Ask = tuple[float, float, int, int | None]  # null value, level, resamples, seed
+
+
+def cluster_cr2(data: Clusters, ask: Ask) -> TestResult:
+    """t test with the CR2 variance and Satterthwaite degrees of freedom (Bell & McCaffrey 2002)."""
+    null_value, level, _, _ = ask
+    if data.count < 2 or not np.any(
+        np.abs(data.residuals) > 1e-12 * max(1.0, float(np.abs(data.totals).max()))
+    ):
+        return _unknown("cluster_cr2", data, ask)
+    se, df = math.sqrt(cr2_variance(data)), satterthwaite_df(data)
+    t, half = (data.mean - null_value) / se, -t_quantile(level, df) * se
+    limits = (data.mean - half, data.mean + half)
+    return _result("cluster_cr2", data, ask, t_sf(t, df), t_sf(-t, df), limits, statistic=t)
+
+
+def cluster_sign_flip(data: Clusters, ask: Ask) -> TestResult:
+    """Flips S_j - m n_j of whole clusters; exact over 2^J up to J = 16, Monte Carlo above.
+
+    The wild cluster bootstrap with the null imposed and Rademacher weights. The interval inverts it.
+    """
+    if data.count <= EXACT_CLUSTERS:
+        return _from_outcome("cluster_sign_flip", data, ask, _exact_flips(data, ask[0], ask[1]), 0, 0)
+    return _resampled("cluster_sign_flip", _random_flips, data, ask)
+
+
+def cluster_default(data: Clusters, ask: Ask) -> TestResult:
+    """Both of the above: the larger p and the wider interval, so that p and interval remain one decision."""
+    one, two = cluster_cr2(data, ask), cluster_sign_flip(data, ask)
+    interval = Interval(
+        min(one.interval.low, two.interval.low),
+        max(one.interval.high, two.interval.high),
+        one.interval.confidence,
+        "cluster_cr2+cluster_sign_flip",
+    )
+    return replace(
+        two,
+        method="cluster_cr2+cluster_sign_flip",
+        p_greater=max(one.p_greater, two.p_greater),
+        p_less=max(one.p_less, two.p_less),
+        p_two_sided=max(one.p_two_sided, two.p_two_sided),
+        interval=interval,
+        statistic=one.statistic,
+        insufficient=one.insufficient or two.insufficient,
+        cautions=tuple(dict.fromkeys((*one.cautions, *two.cautions))),
+    )
+
+
+def cluster_bootstrap(data: Clusters, ask: Ask) -> TestResult:
+    """Percentile bootstrap of whole clusters. Too liberal below about 50 clusters: a caution."""
+    if np.unique(data.totals / data.sizes).size == 1:
+        return _unknown("cluster_bootstrap", data, ask)
+    result = _resampled("cluster_bootstrap", _resampled_means, data, ask)
+    if data.count >= MANY_CLUSTERS:
+        return result
+    note = Caution(
+        "few_clusters",
+        f"the cluster bootstrap is too liberal below {MANY_CLUSTERS} clusters (found {data.count}); "
+        "cluster_cr2 and cluster_sign_flip are not",
+    )
+    return replace(result, cautions=(*result.cautions, note))
+
+
+def obuchowski(data: Clusters, ask: Ask) -> TestResult:
+    """Obuchowski's clustered McNemar test (1998): (J - 1) / J (sum e_j)^2 / sum e_j^2, e_j = b_j - c_j."""
+    shrink = math.sqrt((data.count - 1) / data.count)
+
+    def z(m: float) -> float:
+        e = data.totals - m * data.sizes
+        return shrink * _ratio(float(e.sum()), float(e @ e))
+
+    return _score("obuchowski", data, ask, z, data.mean)
+
+
+def durkalski(data: Clusters, ask: Ask) -> TestResult:
+    """Durkalski's (2003) test of the unweighted mean over clusters: another estimand where sizes differ."""
+    rates = data.totals / data.sizes
+
+    def z(m: float) -> float:
+        return _ratio(float((rates - m).sum()), float((rates - m) @ (rates - m)))
+
+    result = _score("durkalski", data, ask, z, float(rates.mean()))
+    return replace(result, estimand="mean_of_clusters")
+
+
+def yang(data: Clusters, ask: Ask) -> TestResult:
+    """Yang, Sun & Hardin's (2010) modified Obuchowski: the variance averages null and observed centring."""
+    shrink = math.sqrt((data.count - 1) / data.count)
+
+    def z(m: float) -> float:
+        e = data.totals - m * data.sizes
+        return shrink * _ratio(float(e.sum()), 0.5 * float(data.residuals @ data.residuals + e @ e))
+
+    return _score("yang", data, ask, z, data.mean)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterMethod:
+    """One test for clustered pairs; binary_only tests take no margin."""
+
+    id: str
+    binary_only: bool
+    title: str
+    run: Callable[[Clusters, Ask], TestResult]
+
+
+CLUSTER_METHODS: Mapping[str, ClusterMethod] = {
+    method.id: method
+    for method in (
+        ClusterMethod("cluster", False, "CR2 t test and cluster sign-flip test, both", cluster_default),
+        ClusterMethod("cluster_cr2", False, "CR2-Satterthwaite t test", cluster_cr2),
+        ClusterMethod("cluster_sign_flip", False, "cluster sign-flip test", cluster_sign_flip),
+        ClusterMethod("cluster_bootstrap", False, "cluster bootstrap", cluster_bootstrap),
+        ClusterMethod("obuchowski", True, "Obuchowski's clustered McNemar test", obuchowski),
+        ClusterMethod("durkalski", True, "Durkalski's clustered McNemar test", durkalski),
+        ClusterMethod("yang", True, "Yang's clustered McNemar test", yang),
+    )
+}
+
+
+def run_clustered(
+    method_id: str,
+    data: Clusters,
+    null_value: float,
+    level: float,
+    *,
+    scale: Scale | None = None,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int | None = None,
+) -> TestResult:
+    """As ``registry.run``, for clustered pairs; "cluster" is the default. TestResult.n counts items.
+
+    Raises GateError ``unknown_test``, ``wrong_kind``, ``no_margin``.
+    """
+    method = CLUSTER_METHODS.get(method_id)
+    if method is None:
+        known = ", ".join(CLUSTER_METHODS)
+        raise GateError("unknown_test", f"there is no cluster test {method_id!r}", help=f"one of: {known}")
+    if method.binary_only and not data.binary:
+        raise GateError("wrong_kind", f"{method_id} is for pass/fail scores", help="use test: cluster_cr2")
+    if method.binary_only and null_value:
+        raise GateError(
+            "no_margin",
+            f"{method_id} takes no margin or tolerance (found {null_value:g})",
+            help="use test: cluster_cr2, cluster_sign_flip or cluster_bootstrap",
+        )
+    result = method.run(data, (null_value + 0.0, level, resamples, seed))
+    return _within(_limits(result, data), data, scale)
+
+
+def satterthwaite_df(data: Clusters) -> float:
+    """Bell & McCaffrey's degrees of freedom for an intercept, in closed form (as clubSandwich)."""
+    sizes = data.sizes.astype(np.float64)
+    total = float(sizes.sum())
+    scaled = sizes**2 / (1 - sizes / total)
+    cross = (float(scaled.sum()) ** 2 - float(scaled @ scaled)) / total**2
+    return total**2 / (float(sizes @ sizes) + cross)
+
+
+def _limits(result: TestResult, data: Clusters) -> TestResult:
+    reason = ""
+    if data.count < FEWEST_CLUSTERS:
+        reason = f"at least {FEWEST_CLUSTERS} clusters are needed (found {data.count})"
+    elif not data.gains.any() and not data.losses.any() and result.null_value >= 0:
+        reason = f"all {data.n} differences are zero: this set cannot weigh the two systems"
+    return replace(result, insufficient=reason or result.insufficient)
+
+
+def _within(result: TestResult, data: Clusters, scale: Scale | None) -> TestResult:
+    known = scale or ((0.0, 1.0) if data.binary else None)
+    if known is None or data.ratio != 1.0:
+        return result
+    width = known[1] - known[0]
+    low, high = max(result.interval.low, -width), min(result.interval.high, width)
+    return replace(result, interval=Interval(low, high, result.interval.confidence, result.interval.method))
+
+
+def _exact_flips(data: Clusters, null_value: float, level: float) -> Outcome:
+    sums, sizes = np.zeros(1), np.zeros(1)
+    for total, size in zip(data.totals, data.sizes, strict=True):
+        sums, sizes = np.concatenate([sums, sums + total]), np.concatenate([sizes, sizes + size])
+    return flip_counts(np.round(sums[1:] / sizes[1:], 13), 0, null_value, level)
+
+
+def _random_flips(data: Clusters, null_value: float, level: float, count: int, seed: int) -> Outcome:
+    rng = generator(seed)
+    means: list[Floats] = []
+    empty = 0
+    for start in range(0, count, 4096):
+        rows = min(4096, count - start)
+        raw = rng.integers(0, 256, size=(rows, -(-data.count // 8)), dtype=np.uint8)
+        chosen = np.unpackbits(raw, axis=1, count=data.count).astype(np.float64)
+        sizes = chosen @ data.sizes
+        filled = sizes > 0
+        means.append((chosen @ data.totals)[filled] / sizes[filled])
+        empty += int(rows - filled.sum())
+    return flip_counts(_tidy(means), empty, null_value, level)
+
+
+def _resampled_means(data: Clusters, null_value: float, level: float, count: int, seed: int) -> Outcome:
+    rng = generator(seed)
+    shares = np.full(data.count, 1 / data.count)
+    means: list[Floats] = []
+    for start in range(0, count, 4096):
+        drawn = rng.multinomial(data.count, shares, size=min(4096, count - start))
+        means.append((drawn @ data.totals) / (drawn @ data.sizes))
+    return percentile_counts(_tidy(means), null_value, level)
+
+
+def _tidy(blocks: list[Floats]) -> Floats:
+    return np.asarray(np.round(np.concatenate(blocks), 13), dtype=np.float64)
+
+
+def _resampled(
+    method: str, draw: Callable[[Clusters, float, float, int, int], Outcome], data: Clusters, ask: Ask
+) -> TestResult:
+    null_value, level, resamples, seed = ask
+    count = enough_resamples(resamples, level)
+    for more in (count, *(step for step in LADDER if step > count)):
+        if more > count and more * data.count > 10**9:
+            break
+        count = more
+        used = seed_from(method, count, data.digest()) if seed is None else seed
+        outcome = draw(data, null_value, level, count, used)
+        if not borderline(outcome.greater, level, count) and not borderline(outcome.less, level, count):
+            break
+    return _from_outcome(method, data, ask, outcome, count, used)
+
+
+def _from_outcome(
+    method: str, data: Clusters, ask: Ask, outcome: Outcome, resamples: int, seed: int
+) -> TestResult:
+    result = _result(method, data, ask, outcome.greater, outcome.less, (outcome.low, outcome.high))
+    cautions = result.cautions
+    if outcome.floor >= ask[1]:
+        words = f"{data.count} clusters cannot reach the level: the smallest p is {outcome.floor:.4g}"
+        cautions = (*cautions, Caution("smallest_p", words))
+    return replace(result, smallest_p=outcome.floor, resamples=resamples, seed=seed, cautions=cautions)
+
+
+def _score(method: str, data: Clusters, ask: Ask, z: Callable[[float], float], estimate: float) -> TestResult:
+    level = ask[1]
+    at_zero = z(0.0)
+    low = lower_limit(lambda m: normal_sf(z(m)), level, 0.0, (-1.0, 1.0))
+    high = upper_limit(lambda m: normal_sf(-z(m)), level, 0.0, (-1.0, 1.0))
+    result = _result(
+        method, data, ask, normal_sf(at_zero), normal_sf(-at_zero), (low, high), statistic=at_zero * at_zero
+    )
+    return replace(result, estimand_value=estimate)
+
+
+def _ratio(total: float, squares: float) -> float:
+    return total / math.sqrt(squares) if squares > 0 else 0.0
+
+
+def _unknown(method: str, data: Clusters, ask: Ask) -> TestResult:
+    result = _result(method, data, ask, 1.0, 1.0, (-math.inf, math.inf))
+    reason = "one cluster has no spread" if data.count < 2 else "all clusters have the same mean difference"
+    return replace(result, insufficient=f"{reason}: the spread between clusters is unknown")
+
+
+def _result(
+    method: str,
+    data: Clusters,
+    ask: Ask,
+    greater: float,
+    less: float,
+    limits: tuple[float, float],
+    statistic: float | None = None,
+) -> TestResult:
+    return TestResult(
+        method=method,
+        n=data.n,
+        estimate=data.mean,
+        null_value=ask[0],
+        p_greater=clip_p(greater),
+        p_less=clip_p(less),
+        p_two_sided=clip_p(2 * min(greater, less)),
+        interval=Interval(*limits, 1 - 2 * ask[1], method),
+        statistic=statistic,
+        estimand_value=data.mean,
+    )
