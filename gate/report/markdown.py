@@ -1,10 +1,67 @@
-"""The report as Markdown."""
+"""The report as Markdown: the summary of a CI job, and a comment small enough for a pull request."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from gate.report import rows, sentences
+from gate.report.environment import markdown_environment
 
-def markdown(report: dict[str, Any]) -> str:
-    """The verdict."""
-    return str(report["verdict"])
+Report = Mapping[str, Any]
+
+LARGEST_SUMMARY = 512 * 1024
+"""Bytes. A CI summary above 1 MiB is dropped as a whole, verdict and all."""
+LARGEST_COMMENT = 60_000
+"""Characters. A comment above 65,536 is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much is written out. The first of a ladder that fits is taken; the counts are always complete."""
+
+    changes: int
+    rules: int
+    notes: int
+
+
+_SUMMARY = (Detail(25, 200, 60), Detail(20, 60, 30), Detail(5, 20, 10), Detail(0, 5, 3))
+_COMMENT = (Detail(10, 40, 15), Detail(3, 12, 6), Detail(0, 5, 3))
+
+
+def markdown(report: Report) -> str:
+    """The summary, at most 512 KiB. The first two lines are the verdict and why."""
+    for detail in _SUMMARY:
+        text = _rendered(report, detail)
+        if len(text.encode()) <= LARGEST_SUMMARY:
+            return text
+    raise AssertionError("the shortest summary is bounded")
+
+
+def comment(report: Report) -> str:
+    """The same for a pull request: at most 60,000 characters, with the marker of its policy at the end."""
+    end = f"\n{marker(report)}\n"
+    for detail in _COMMENT:
+        text = _rendered(report, detail) + end
+        if len(text) <= LARGEST_COMMENT:
+            return text
+    raise AssertionError("the shortest comment is bounded")
+
+
+def marker(report: Report) -> str:
+    """An invisible line by which the next run finds the comment of this policy and replaces it."""
+    first = report["reports"][0] if "reports" in report else report
+    digest = hashlib.sha256(sentences.name(first).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"<!-- paired-gate:{digest[:16]} -->"
+
+
+def _rendered(report: Report, detail: Detail) -> str:
+    several = "reports" in report
+    template = markdown_environment().get_template("reports.md.j2" if several else "summary.md.j2")
+    return template.render(report=report, detail=detail, say=sentences, rows=rows, first=_first)
+
+
+def _first(found: Sequence[Any], most: int) -> list[Any]:
+    return list(found[:most])

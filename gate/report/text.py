@@ -1,10 +1,95 @@
-"""The report for a terminal."""
+"""The report for a terminal: verdict, why, the four lines, the rules, what to do next."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gate.report import sentences
+from gate.report.plain import cut, line
+from gate.report.rows import rule_rows
 
-def text(report: dict[str, Any]) -> str:
-    """The verdict."""
-    return str(report["verdict"])
+Report = Mapping[str, Any]
+
+MOST_RULES = 40
+MOST_CAUTIONS = 12
+_COLOURS = {
+    "promote": "32",
+    "pass": "32",
+    "block": "31",
+    "fail": "31",
+    "error": "31",
+    "inconclusive": "33",
+    "waived": "33",
+    "hold": "36",
+}
+
+
+def text(report: Report, *, colour: bool = False) -> str:
+    """The short report. colour: the caller knows that a person reads it on a terminal that shows colours."""
+    found = _several(report, colour) if "reports" in report else _one(report, colour)
+    return "\n".join(found) + "\n"
+
+
+def _several(report: Report, colour: bool) -> Iterator[str]:
+    yield _headline(report["verdict"], report["verdict"], sentences.name(report["reports"][0]), colour)
+    yield f"why: {line(sentences.why_several(report))}"
+    for one in report["reports"]:
+        yield ""
+        yield f"candidate {line(sentences.candidate(one))}"
+        yield from _one(one, colour)
+
+
+def _one(report: Report, colour: bool) -> Iterator[str]:
+    yield _headline(report["verdict"], sentences.verdict(report), sentences.name(report), colour)
+    yield f"why:  {line(sentences.why(report))}"
+    yield f"next: {line(report['next_step'])}"
+    yield ""
+    yield from _gating(report)
+    yield ""
+    yield from _rules(report, colour)
+    yield from _cautions(report)
+
+
+def _headline(word: str, shown: str, name: str, colour: bool) -> str:
+    return f"{_painted(line(shown), word, colour, bold=True)}  {line(cut(name, 120))}"
+
+
+def _gating(report: Report) -> Iterator[str]:
+    gating = report["gating"]
+    facts = [
+        *sentences.four_lines(report),
+        ("Margin", sentences.margin_rules(gating)),
+        ("Reading", sentences.reading(gating)),
+        ("From flipping", sentences.flips(gating)),
+        ("Cycles", sentences.cycles(report)),
+    ]
+    width = max(len(label) for label, _ in facts)
+    yield from (f"  {label:{width}}  {line(found)}" for label, found in facts if found)
+
+
+def _rules(report: Report, colour: bool) -> Iterator[str]:
+    rows = rule_rows(report)
+    width = max((len(row.status) for row in rows), default=0)
+    for row in rows[:MOST_RULES]:
+        status = _painted(f"{row.status:{width}}", row.status, colour)
+        yield f"  {status}  {line(cut(row.rule, 80))}: {line(row.message)}"
+    if len(rows) > MOST_RULES:
+        yield f"  and {len(rows) - MOST_RULES} more rules"
+
+
+def _cautions(report: Report) -> Iterator[str]:
+    cautions = report["cautions"]
+    if cautions:
+        yield ""
+    for caution in cautions[:MOST_CAUTIONS]:
+        yield f"  caution: {line(caution['message'])}"
+    if len(cautions) > MOST_CAUTIONS:
+        yield f"  and {len(cautions) - MOST_CAUTIONS} more cautions"
+
+
+def _painted(shown: str, word: str, colour: bool, *, bold: bool = False) -> str:
+    code = _COLOURS.get(word)
+    if not colour or code is None:
+        return shown
+    return f"\x1b[{'1;' if bold else ''}{code}m{shown}\x1b[0m"

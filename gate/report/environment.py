@@ -1,0 +1,42 @@
+"""Jinja with everything that makes it safe switched on. Imported only where a template is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from gate.report.cells import cell, prose
+
+
+def _source(name: str) -> str:
+    return files("gate.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _environment(finalize: Callable[..., Any] | None) -> Environment:
+    return Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+@cache
+def markdown_environment() -> Environment:
+    """Every value in a template becomes harmless Markdown, whether or not the template remembers to ask."""
+    environment = _environment(prose)
+    environment.filters["cell"] = cell
+    return environment
+
+
+@cache
+def html_environment() -> Environment:
+    """HTML, escaped by Jinja."""
+    return _environment(None)

@@ -1,0 +1,61 @@
+"""Numbers of a report as a person reads them. Formatting only: nothing here is worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gate.words import number, p_value, signed
+
+Block = Mapping[str, Any]
+
+
+def difference(value: float | None, kind: str) -> str:
+    """``+0.0260 (+2.6 points)``; points only where the unit is a share of the items."""
+    return signed(value) if value is None or kind != "binary" else f"{signed(value)} ({points(value, '+')})"
+
+
+def amount(value: float | None, kind: str) -> str:
+    """A size without a sign: ``0.0126 (1.26 points)``."""
+    return number(value) if value is None or kind != "binary" else f"{number(value)} ({points(value)})"
+
+
+def points(value: float, sign: str = "") -> str:
+    """A share of the items in points, two decimals at most."""
+    text = f"{100 * value:{sign}.2f}"
+    return f"{text[:-1] if text.endswith('0') else text} points"
+
+
+def span(interval: Block | None) -> str:
+    """``[+0.0133, +0.0386]``; an end that the data cannot bound is named so."""
+    if interval is None:
+        return "none"
+    ends = ["unbounded" if interval[key] is None else signed(interval[key]) for key in ("low", "high")]
+    return f"[{ends[0]}, {ends[1]}]"
+
+
+def confidence(interval: Block | None) -> str:
+    """``95 %``; more digits where a look ledger asks for them."""
+    return "" if interval is None else f"{100 * interval['confidence']:.4g} %"
+
+
+def percent(share: float | None) -> str:
+    """A share as a whole percentage."""
+    return "none" if share is None else f"{100 * share:.0f} %"
+
+
+def probability(value: float | None) -> str:
+    """``p 0.0002`` or ``p < 0.0001``."""
+    return f"p {p_value(value)}"
+
+
+def whole(value: float | None) -> str:
+    """A count with its thousands marked."""
+    return "none" if value is None else f"{value:,}"
+
+
+def compact(value: float, sign: str = "") -> str:
+    """One item's value: ``1`` for a pass, ``+0.2500`` for a difference of graded scores."""
+    if float(value).is_integer() and abs(value) < 1e6:
+        return f"{int(value):{sign}d}"
+    return signed(value) if sign else number(value)

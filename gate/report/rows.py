@@ -1,0 +1,136 @@
+"""The tables of a report: one row a rule, a comparison or a changed item, as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gate.report.figures import compact, difference, span, whole
+from gate.report.sentences import icon, said
+from gate.words import number, p_value
+
+ORDER = ("error", "fail", "inconclusive", "waived", "pass", "not_decided", "not_gated", "reported")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """One rule's answer. icon and status: a sign and its word; the word alone says it all."""
+
+    icon: str
+    status: str
+    rule: str
+    observed: str
+    required: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class NumbersRow:
+    """One comparison's numbers, formatted."""
+
+    icon: str
+    status: str
+    rule: str
+    n: str
+    baseline: str
+    candidate: str
+    delta: str
+    interval: str
+    p: str
+    bound: str
+    mde: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One changed item. shown: the fields that the policy asks to print with it."""
+
+    id: str
+    baseline: str
+    candidate: str
+    delta: str
+    shown: Mapping[str, Any]
+
+    def text(self, name: str) -> str:
+        """A field to print with the item, empty where the item has none."""
+        found = self.shown.get(name)
+        return "" if found is None else str(found)
+
+
+def rule_rows(report: Mapping[str, Any]) -> list[RuleRow]:
+    """Every rule in the order a person should read them."""
+    return [
+        RuleRow(
+            icon(reason["status"]),
+            said(reason["status"]),
+            reason["rule"],
+            reason["observed"],
+            reason["required"],
+            reason["message"],
+        )
+        for reason in sorted(report["reasons"], key=lambda reason: rank(reason["status"]))
+    ]
+
+
+def rank(status: str) -> int:
+    """Position of a status: what needs attention comes first."""
+    return ORDER.index(status) if status in ORDER else len(ORDER)
+
+
+def comparisons(report: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Gating first, then guardrails and slices with what matters first, then what is only watched."""
+    yield report["gating"]
+    rest = [*report["guardrails"], *report["slices"]]
+    yield from sorted(rest, key=lambda block: rank(block["status"]))
+    yield from report["watch"]
+
+
+def numbers_rows(report: Mapping[str, Any]) -> list[NumbersRow]:
+    """The numbers behind every rule."""
+    return [_numbers(block) for block in comparisons(report)]
+
+
+def _numbers(block: Mapping[str, Any]) -> NumbersRow:
+    adjusted = block.get("p_adjusted")
+    plain = block["p_two_sided" if block["role"] == "watch" else "p_value"]
+    p = plain if adjusted is None else adjusted
+    return NumbersRow(
+        icon(block["status"]),
+        said(block["status"]),
+        block["rule"],
+        whole(block["n"]),
+        _or_dash(block["baseline"], number),
+        _or_dash(block["candidate"], number),
+        "" if block["delta"] is None else difference(block["delta"], block["kind"]),
+        "" if block["interval"] is None else span(block["interval"]),
+        "" if p is None else p_value(p) + (" adj." if adjusted is not None else ""),
+        bound(block),
+        _or_dash(block["mde"], number),
+    )
+
+
+def _or_dash(value: float | None, form: Any) -> str:
+    return "" if value is None else str(form(value))
+
+
+def bound(block: Mapping[str, Any]) -> str:
+    """What the policy sets for this comparison: a margin, tolerance, limit or share."""
+    low, high = block.get("bound"), block.get("upper_bound")
+    words = {"gating": "margin", "limit": "at least"}
+    found = [f"{words.get(block['mode'], 'tolerance')} {number(low)}"] if low is not None else []
+    return " and ".join([*found, *([f"at most {number(high)}"] if high is not None else [])])
+
+
+def change_rows(found: Sequence[Mapping[str, Any]], most: int) -> list[ChangeRow]:
+    """The first ``most`` changed items, largest change first."""
+    return [
+        ChangeRow(
+            str(change["id"]),
+            compact(change["baseline"]),
+            compact(change["candidate"]),
+            compact(change["delta"], "+"),
+            change.get("shown") or {},
+        )
+        for change in found[:most]
+    ]
