@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import difflib
 import os
 import sys
-from collections.abc import Sequence
-from importlib import import_module
-from typing import NoReturn, TextIO
 
 from gate import __version__
-from gate.cli.failures import report_bug, report_error
-from gate.cli.streams import Streams
 from gate.errors import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
+
+TYPE_CHECKING = False  # typing itself would cost more than all of --version
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import NoReturn, TextIO
+
+    from gate.cli.streams import Streams
 
 COMMANDS = {
     "run": "decide whether a candidate may replace its baseline",
@@ -24,6 +24,7 @@ COMMANDS = {
     "schema": "print the JSON Schema of a policy, report or history record",
     "render": "print a saved report in another format",
     "formats": "list the result files that can be read",
+    "ci": "decide inside a CI job, by the policy of the base side",
 }
 
 
@@ -42,15 +43,28 @@ def console() -> None:
 
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Run one command line and return its exit code. Nothing a user does ends in a traceback."""
+    if list(argv) in (["--version"], ["-V"]):
+        out.write(f"gate {__version__}\n")
+        return 0
+    from gate.cli.streams import Streams
+
     streams = Streams(out, err)
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # no foreign code in validation, faster start
+    # No foreign code in validation, and a faster start.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    return guarded(lambda: _dispatch(list(argv), streams), argv, streams)
+
+
+def guarded(work: Callable[[], int], argv: Sequence[str], streams: Streams) -> int:
+    """The exit code of ``work``; what it raises is told in the one error form, with argv's ``--json``."""
+    from gate.cli.failures import report_bug, report_error
+
     try:
-        return _dispatch(list(argv), streams)
+        return work()
     except GateError as error:
         report_error(error, argv, streams)
         return EXIT_CANNOT_DECIDE
     except BrokenPipeError:
-        return _quiet_end(out)
+        return _quiet_end(streams.out)
     except KeyboardInterrupt:
         report_error(GateError("interrupted", "stopped before a verdict was reached"), argv, streams)
         return EXIT_CANNOT_DECIDE
@@ -64,6 +78,8 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 def _quiet_end(out: TextIO) -> int:
     """The reader of a pipe went away: nobody is left to tell, and the verdict was not delivered."""
+    import contextlib
+
     with contextlib.suppress(OSError):
         out.close()
     return EXIT_CANNOT_DECIDE
@@ -77,15 +93,14 @@ def _system_fault(error: OSError | MemoryError) -> GateError:
 
 
 def _dispatch(argv: list[str], streams: Streams) -> int:
-    if argv and argv[0] in {"--version", "-V"}:
-        streams.print(f"gate {__version__}")
-        return 0
     if not argv or argv[0] in {"--help", "-h", "help"}:
         streams.print(overview())
         return 0 if argv else EXIT_CANNOT_DECIDE
     command = argv[0]
     if command not in COMMANDS:
         raise _unknown(command)
+    from importlib import import_module
+
     module = import_module(f"gate.cli.{command}")
     parser = Parser(
         prog=f"gate {command}", description=COMMANDS[command], formatter_class=_Help, allow_abbrev=False
@@ -111,6 +126,8 @@ class _Printed(SystemExit):
 
 
 def _unknown(command: str) -> GateError:
+    import difflib
+
     near = difflib.get_close_matches(command, COMMANDS, n=1)
     hint = f"did you mean gate {near[0]}?" if near else f"commands: {', '.join(COMMANDS)}"
     return GateError("usage", f"there is no command {command[:80]!a}", help=hint)

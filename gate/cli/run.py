@@ -14,7 +14,7 @@ from gate.cli.streams import Streams
 from gate.errors import GateError
 from gate.intake import Files
 from gate.pipeline import Request, run
-from gate.policy.load import load
+from gate.policy.load import LoadedPolicy, load
 
 EPILOG = """\
 example:
@@ -72,9 +72,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Decide, write what was asked for, return the exit code."""
+    return decide(load(args.policy), args, streams)
+
+
+def decide(policy: LoadedPolicy, args: argparse.Namespace, streams: Streams) -> int:
+    """The same by a policy that need not be the file of ``args``."""
     forgiven = _forgiven(args.exit_zero_on)
     request = Request(
-        loaded=load(args.policy),
+        loaded=policy,
         baseline=args.baseline,
         candidates=tuple(args.candidate),
         sets=_sets(args),
