@@ -100,7 +100,8 @@ class PairedTable:
     """Baseline and candidate on the same items, in sorted id order.
 
     ids: the union of both sides. both: True where both sides hold the item. columns: slice and must-pass
-    columns as text or None. shown: text to print with a changed item. clusters: 0-based codes, or None when the policy names no cluster.
+    columns as text or None. shown: text to print with a changed item. clusters: 0-based codes, None when the
+    policy names no cluster.
     identical: the two files are the same bytes and the same system in them.
     """
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from gate.artifacts.table import FloatArray, Missing
-from gate.errors import GateError, quoted
+from gate.errors import GateError, examples, quoted
 from gate.pairing.model import IndexArray, MetricRule, PairedMetric, PairingRules
 from gate.pairing.side import Side
 
@@ -27,6 +27,7 @@ def paired_metric(
     if rules.missing == "error":
         for side in used:
             _refuse_missing(name, side)
+            _refuse_uneven(side)
     runs = (_runs(name, sides[0], rows[0]), _runs(name, sides[1], rows[1]))
     dropped = _metric(rule, runs, rules.reduce)
     lost = int(np.isnan(np.hstack(runs[1:] if rule.candidate_only else runs)).any(axis=1).sum())
@@ -72,6 +73,21 @@ def _refuse_missing(name: str, side: Side) -> None:
         where=side.path,
         help="score these items again; items.missing: worst or drop with items.max_missing "
         "accepts a stated share",
+    )
+
+
+def _refuse_uneven(side: Side) -> None:
+    """A side that leaves out some runs of some items could leave out the ones that failed."""
+    short = side.runs < side.repeats
+    if not bool(short.any()):
+        return
+    names = [str(item) for item in side.ids[short]]
+    raise GateError(
+        "uneven_repeats",
+        f"{len(names)} items have fewer than {side.repeats} runs in the {side.name} file ({examples(names)})",
+        where=side.path,
+        help="run every item equally often; items.missing: worst or drop with items.max_missing "
+        "accepts a stated share of missing runs",
     )
 
 

@@ -1,0 +1,338 @@
+"""Every rule about ids, repeats and missing results, on tables made in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.artifacts.table import ItemTable, Missing, Source
+from gate.errors import GateError
+from gate.pairing import MetricRule, PairingRules, items_digest, pair
+
+NAN = float("nan")
+BINARY = {"m": MetricRule("binary", "higher")}
+
+
+def objects(values: Sequence[Any]) -> Any:
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
+
+
+def table(
+    ids: Sequence[str],
+    values: Sequence[float],
+    *,
+    repeats: Sequence[str] | None = None,
+    failed: Sequence[int] = (),
+    name: str = "baseline",
+    clusters: Sequence[str | None] | None = None,
+    **columns: Sequence[str | None],
+) -> ItemTable:
+    numbers = np.array(values, dtype=np.float64)
+    lost = [(i, f"line {k + 2}", "null") for k, i in enumerate(ids) if np.isnan(numbers[k])]
+    return ItemTable(
+        source=Source(f"{name}.csv", "csv", f"sha of {name}", 1),
+        ids=objects(ids),
+        values={"m": numbers},
+        missing={"m": Missing(len(lost), tuple(lost[:5]))},
+        failed=np.isin(np.arange(len(ids)), list(failed)),
+        repeats=None if repeats is None else objects(repeats),
+        clusters=None if clusters is None else objects(clusters),
+        columns={key: objects(column) for key, column in columns.items()},
+        lines=np.arange(len(ids)) + 2,
+    )
+
+
+def rules(**more: Any) -> PairingRules:
+    return PairingRules(**({"metrics": BINARY} | more))
+
+
+def error(code: str, baseline: ItemTable, candidate: ItemTable, **more: Any) -> GateError:
+    with pytest.raises(GateError) as caught:
+        pair(baseline, candidate, rules(**more))
+    assert caught.value.code == code, caught.value
+    assert caught.value.help
+    return caught.value
+
+
+IDS = ["a", "b", "c", "d"]
+
+
+def test_another_row_order_gives_the_same_pairs() -> None:
+    one = pair(table(IDS, [1, 0, 1, 0]), table(IDS, [1, 1, 0, 0], name="candidate"), rules())
+    other = pair(
+        table(["d", "c", "b", "a"], [0, 1, 0, 1]), table(["c", "a", "d", "b"], [0, 1, 0, 1]), rules()
+    )
+    assert list(one.ids) == list(other.ids) == IDS
+    for found in (one, other):
+        assert found.metrics["m"].baseline.tolist() == [1, 0, 1, 0]
+        assert found.metrics["m"].candidate.tolist() == [1, 1, 0, 0]
+    assert one.counts.items_digest == other.counts.items_digest
+
+
+def test_items_digest_is_over_sorted_length_prefixed_ids() -> None:
+    expected = hashlib.sha256("1:a,2:bü,".replace("2:bü", "3:bü").encode()).hexdigest()
+    assert items_digest(objects(["a", "bü"])) == expected
+    assert items_digest(objects(["ab", "c"])) != items_digest(objects(["a", "bc"]))
+
+
+def test_duplicates_are_named_with_their_line() -> None:
+    found = error("duplicate_ids", table(["a", "b", "a"], [1, 0, 0]), table(IDS, [1, 1, 1, 1]))
+    assert found.where == "baseline.csv:4"
+    assert "'a'" in found.message
+    assert "items.repeat" in found.help
+
+
+def test_the_same_repeat_twice_is_a_duplicate() -> None:
+    repeated = table(["a", "a", "a"], [1, 0, 0], repeats=["1", "2", "2"])
+    assert error("duplicate_ids", repeated, repeated).where == "baseline.csv:4"
+
+
+def test_a_row_without_a_repeat_is_refused() -> None:
+    error("repeat_missing", table(["a", "a"], [1, 0], repeats=["1", None]), table(IDS, [1, 1, 1, 1]))  # type: ignore[list-item]
+
+
+def test_no_common_id_shows_examples_of_both_sides() -> None:
+    found = error("no_common_ids", table(["a"], [1]), table(["A"], [1], name="candidate"), missing="drop")
+    assert "'a'" in found.message
+    assert "'A'" in found.message
+    assert "re-score the baseline" in found.help
+
+
+@pytest.mark.parametrize("missing", ["error", "worst", "drop"])
+def test_ids_on_one_side_only_are_refused_by_default(missing: str) -> None:
+    baseline, candidate = table(IDS, [1, 1, 1, 1]), table([*IDS[:3], "z"], [1, 1, 1, 1], name="candidate")
+    code = "unmatched_ids" if missing == "error" else "too_many_missing"
+    found = error(code, baseline, candidate, missing=missing)
+    if missing == "error":
+        assert "'d'" in found.message
+        assert "'z'" in found.message
+
+
+def test_worst_reads_both_sides_least_favourably_to_the_candidate() -> None:
+    """d is lost by the candidate (0), z by the baseline (1): neither is a gain."""
+    baseline, candidate = table(IDS, [1, 0, 1, 1]), table([*IDS[:3], "z"], [1, 1, 1, 1])
+    found = pair(baseline, candidate, rules(missing="worst", max_missing=0.4))
+    metric = found.metrics["m"]
+    assert list(found.ids) == ["a", "b", "c", "d", "z"]
+    assert metric.baseline.tolist() == [1, 0, 1, 1, 1]
+    assert metric.candidate.tolist() == [1, 1, 1, 0, 1]
+    assert metric.reading == "worst"
+    assert metric.incomplete == 2
+    assert (found.counts.only_baseline, found.counts.only_candidate, found.counts.n_pairs) == (1, 1, 3)
+
+
+def test_worst_follows_the_direction_and_the_scale() -> None:
+    graded = {"m": MetricRule("graded", "lower", (1.0, 5.0))}
+    baseline, candidate = table(IDS, [2, 2, 2, 2]), table([*IDS[:3], "z"], [3, 3, 3, 3])
+    metric = pair(
+        baseline, candidate, PairingRules(metrics=graded, missing="worst", max_missing=0.4)
+    ).metrics["m"]
+    assert metric.baseline.tolist() == [2, 2, 2, 2, 1]
+    assert metric.candidate.tolist() == [3, 3, 3, 5, 3]
+
+
+def test_worst_without_a_scale_is_refused() -> None:
+    graded = {"m": MetricRule("graded", "higher")}
+    found = error(
+        "worst_unknown",
+        table(IDS, [2, 2, 2, 2]),
+        table(IDS[:3], [3, 3, 3]),
+        metrics=graded,
+        missing="worst",
+        max_missing=0.5,
+    )
+    assert "scale" in found.help
+
+
+def test_drop_leaves_the_item_out() -> None:
+    baseline, candidate = table(IDS, [1, 0, 1, 1]), table([*IDS[:3], "z"], [1, 1, 1, 1])
+    metric = pair(baseline, candidate, rules(missing="drop", max_missing=0.4)).metrics["m"]
+    assert np.isnan(metric.candidate[3])
+    assert np.isnan(metric.baseline[4])
+    assert metric.reading == "drop"
+    assert metric.other is not None
+    assert metric.other.candidate.tolist() == [1, 1, 1, 0, 1]
+
+
+@pytest.mark.parametrize(("allowed", "fine"), [(0.4, True), (0.39, False)])
+def test_max_missing_is_a_share_of_all_items(allowed: float, fine: bool) -> None:
+    baseline, candidate = table(IDS, [1, 0, 1, 1]), table([*IDS[:3], "z"], [1, 1, 1, 1])
+    if fine:
+        pair(baseline, candidate, rules(missing="worst", max_missing=allowed))
+    else:
+        error("too_many_missing", baseline, candidate, missing="worst", max_missing=allowed)
+
+
+def test_missing_values_are_named_with_place_and_text() -> None:
+    found = error("missing_values", table(IDS, [1, NAN, 1, 1]), table(IDS, [1, 1, 1, 1]))
+    assert "'b'" in found.message
+    assert "line 3" in found.message
+    assert "null" in found.message
+
+
+def test_failed_runs_are_an_infrastructure_fault_by_default() -> None:
+    found = error("error_rate", table(IDS, [1, 1, 1, 1]), table(IDS, [1, 1, 1, 0], failed=[3]))
+    assert "25.0%" in found.message
+    assert "'d'" in found.message
+
+
+def test_failed_runs_within_the_rate_are_read_both_ways() -> None:
+    """The value of a failed run is no result, whatever stands there."""
+    candidate = table(IDS, [1, 1, 1, 1], failed=[3])
+    found = pair(table(IDS, [0, 1, 1, 1]), candidate, rules(max_error_rate=0.25))
+    metric = found.metrics["m"]
+    assert (metric.reading, metric.failed) == ("worst", True)
+    assert metric.candidate.tolist() == [1, 1, 1, 0]
+    assert metric.other is not None
+    assert np.isnan(metric.other.candidate[3])
+    assert found.counts.errors_candidate == 1
+
+
+def test_repeats_are_averaged_per_item_whatever_their_order() -> None:
+    ids = ["a", "a", "a", "b", "b", "b"]
+    runs = ["1", "2", "3", "1", "2", "3"]
+    found = pair(
+        table(ids, [1, 0, 1, 0, 0, 0], repeats=runs),
+        table(ids[::-1], [1, 1, 1, 1, 0, 1], repeats=runs),
+        rules(),
+    )
+    metric = found.metrics["m"]
+    assert metric.baseline.tolist() == [2 / 3, 0]
+    assert metric.candidate.tolist() == [2 / 3, 1]
+    assert metric.averaged
+    assert metric.runs is not None
+    assert metric.runs[0].tolist() == [[0, 1, 1], [0, 0, 0]]
+    assert (found.counts.n_pairs, found.counts.repeats_baseline) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("reduce", "direction", "expected"),
+    [
+        ("mean", "higher", [0.5, 1.0]),
+        ("pass_all", "higher", [0.0, 1.0]),
+        ("worst", "higher", [0.0, 1.0]),
+        ("pass_all", "lower", [1.0, 1.0]),
+        ("worst", "lower", [1.0, 1.0]),
+    ],
+)
+def test_reduce(reduce: str, direction: str, expected: list[float]) -> None:
+    repeated = table(["a", "a", "b", "b"], [1, 0, 1, 1], repeats=["1", "2", "1", "2"])
+    metric = pair(
+        repeated, repeated, rules(reduce=reduce, metrics={"m": MetricRule("binary", direction)})
+    ).metrics["m"]
+    assert metric.baseline.tolist() == expected
+    assert metric.averaged == (reduce == "mean")
+
+
+def test_a_dropped_repeat_leaves_the_item_in() -> None:
+    ids, runs = ["a", "a", "b", "b"], ["1", "2", "1", "2"]
+    baseline = table(ids, [1, 1, 1, 1], repeats=runs)
+    candidate = table(ids, [1, 0, 1, 1], repeats=runs, failed=[1, 2, 3])
+    found = pair(baseline, candidate, rules(missing="drop", max_missing=1.0, max_error_rate=0.75))
+    assert found.metrics["m"].candidate[0] == 1.0
+    assert np.isnan(found.metrics["m"].candidate[1])
+
+
+def test_an_item_with_fewer_runs_than_the_others_is_incomplete() -> None:
+    full = table(["a", "a", "b", "b"], [1, 1, 1, 1], repeats=["1", "2", "1", "2"])
+    short = table(["a", "a", "b"], [1, 1, 1], repeats=["1", "2", "1"])
+    found = error("uneven_repeats", full, short)
+    assert "'b'" in found.message
+    metric = pair(full, short, rules(missing="worst", max_missing=0.5)).metrics["m"]
+    assert metric.candidate.tolist() == [1.0, 0.5]
+
+
+def test_labels_and_comparable_columns_must_agree() -> None:
+    one = table(IDS, [1, 1, 1, 1], gold=["x", "y", "x", "y"])
+    other = table(IDS, [1, 1, 1, 1], gold=["x", "y", "y", "y"], name="candidate")
+    assert "'c'" in error("not_comparable", one, other, label="gold").message
+    assert "'c'" in error("not_comparable", one, other, comparable=("gold",)).message
+    error("column_missing", one, table(IDS, [1, 1, 1, 1]), label="gold")
+
+
+def test_slices_come_from_either_side_and_may_not_disagree() -> None:
+    bare, marked = table(IDS, [1, 1, 1, 1]), table(IDS, [1, 1, 1, 1], lang=["e", "f", "e", None])
+    found = pair(bare, marked, rules(columns=("lang",)))
+    assert list(found.columns["lang"]) == ["e", "f", "e", None]
+    other = table(IDS, [1, 1, 1, 1], lang=["e", "f", "f", None])
+    error("column_inconsistent", marked, other, columns=("lang",))
+    error("column_missing", bare, bare, columns=("lang",))
+
+
+def test_clusters_belong_to_items() -> None:
+    plain, grouped = table(IDS, [1, 1, 1, 1]), table(IDS, [1, 1, 1, 1], clusters=["x", "y", "x", "y"])
+    found = pair(plain, grouped, rules())
+    assert found.clusters is not None
+    assert found.clusters.tolist() == [0, 1, 0, 1]
+    assert found.counts.n_clusters == 2
+    error("cluster_missing", plain, table(IDS, [1, 1, 1, 1], clusters=["x", "y", "x", None]))
+    runs = table(["a", "a"], [1, 1], repeats=["1", "2"], clusters=["x", "y"])
+    error("column_inconsistent", runs, runs)
+
+
+def test_shown_fields_are_one_a_side_where_they_differ() -> None:
+    one = table(IDS, [1, 1, 1, 1], answer=["p", "q", "r", "s"], prompt=["1", "2", "3", "4"])
+    other = table(IDS, [1, 1, 1, 1], answer=["p", "q", "r", "t"], prompt=["1", "2", "3", "4"])
+    found = pair(one, other, rules(show=("prompt", "answer", "absent")))
+    assert list(found.shown) == ["prompt", "answer (baseline)", "answer (candidate)"]
+
+
+def test_identical_is_the_same_bytes_and_the_same_system() -> None:
+    one = table(IDS, [1, 1, 1, 1])
+    assert pair(one, table(IDS, [1, 1, 1, 1]), rules()).identical
+    assert not pair(one, table(IDS, [1, 1, 1, 1], name="candidate"), rules()).identical
+
+
+def test_a_limit_needs_the_candidate_only() -> None:
+    only = {"m": MetricRule("binary", "lower", candidate_only=True)}
+    baseline = table(IDS, [NAN, NAN, NAN, NAN])
+    metric = pair(baseline, table(IDS, [0, 0, 1, 0]), rules(metrics=only)).metrics["m"]
+    assert metric.incomplete == 0
+    assert metric.candidate.tolist() == [0, 0, 1, 0]
+
+
+@given(st.data())
+def test_pairing_does_not_depend_on_order(data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, 12))
+    repeats = data.draw(st.integers(1, 3))
+    ids = data.draw(st.lists(st.text(max_size=4), min_size=n, max_size=n, unique=True))
+    cell = st.floats(-1e6, 1e6, allow_nan=False)
+    values = data.draw(st.lists(cell, min_size=2 * n * repeats, max_size=2 * n * repeats))
+    rows = [(item, str(k)) for item in ids for k in range(repeats)]
+    graded = rules(metrics={"m": MetricRule("graded", "higher")})
+
+    def side(numbers: list[float], order: list[int]) -> ItemTable:
+        return table(
+            [rows[k][0] for k in order],
+            [numbers[k] for k in order],
+            repeats=[rows[k][1] for k in order] if repeats > 1 else None,
+        )
+
+    straight = list(range(len(rows)))
+    shuffled = data.draw(st.permutations(straight))
+    half = len(rows)
+    one = pair(side(values[:half], straight), side(values[half:], straight), graded)
+    other = pair(side(values[:half], shuffled), side(values[half:], straight[::-1]), graded)
+    assert list(one.ids) == list(other.ids)
+    assert one.metrics["m"].baseline.tobytes() == other.metrics["m"].baseline.tobytes()
+    assert one.metrics["m"].candidate.tobytes() == other.metrics["m"].candidate.tobytes()
+
+
+def test_order_of_large_tables_does_not_matter() -> None:
+    rng = random.Random(3)
+    ids = [f"q{k}" for k in range(5000)]
+    values = [rng.random() for _ in ids]
+    order = rng.sample(range(5000), 5000)
+    graded = rules(metrics={"m": MetricRule("graded", "higher")})
+    one = pair(table(ids, values), table(ids, values), graded)
+    other = pair(table([ids[k] for k in order], [values[k] for k in order]), table(ids, values), graded)
+    assert one.metrics["m"].baseline.tobytes() == other.metrics["m"].baseline.tobytes()
