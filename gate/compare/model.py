@@ -30,18 +30,30 @@ class Changes:
     lost: tuple[Change, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """One flaky item. baseline, candidate: (k, K), runs with the value 1 and runs in all."""
+
+    id: str
+    baseline: tuple[int, int]
+    candidate: tuple[int, int]
+    delta: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """One metric under one rule.
 
     baseline, candidate: means in the metric's unit. delta: candidate - baseline after direction, so that
-    positive is better. share: of the items, what a churn limit counts. null_value: m of the deciding H0 in delta's unit. interval: of the deciding test,
-    confidence 1 - 2 * level. p_value: one-sided; for a veto in the direction of harm. bound: the margin,
-    tolerance, limit or share that the policy sets, in the metric's unit. clears_bound: the interval lies
-    above the null value of the deciding test. worse: the interval of the plain difference lies below 0.
-    insufficient: why the data cannot carry a claim (the data row of the decision), or "".
-    mde: smallest true difference seen 80 % of the time at ``level`` (for a veto: the loss missed 20 % of
-    the time at its corrected level). other: the same rule under the other reading of failed runs.
+    positive is better. share: of the items, what a churn limit counts. null_value: m of the deciding H0 in
+    delta's unit. interval: of the deciding test, confidence 1 - 2 * level. p_value: one-sided; for a veto
+    in the direction of harm. bound: the margin, tolerance, limit or share that the policy sets, in the
+    metric's unit. clears_bound: the interval lies above the null value of the deciding test. worse: the
+    interval of the plain difference lies below 0. insufficient: why the data cannot carry a claim (the data
+    row of the decision), or "". mde: smallest true difference seen 80 % of the time at ``level`` (for a
+    veto: the loss missed 20 % of the time at its corrected level). flips: items whose candidate result
+    would have to flip for the rule to turn to or from pass. distribution: of the items' differences. other:
+    the same rule under the other reading of failed runs.
     """
 
     rule: str
@@ -93,6 +105,9 @@ class Comparison:
     incomplete: int = 0
     reference: Mapping[str, float | None] = field(default_factory=dict)
     flaky: Mapping[str, Any] = field(default_factory=dict)
+    flagged: tuple[Flagged, ...] = ()
+    distribution: Mapping[str, Any] = field(default_factory=dict)
+    flips: int | None = None
     clusters: Mapping[str, Any] = field(default_factory=dict)
     seed_reading: str = ""
     changes: Changes | None = None

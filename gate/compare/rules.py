@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from gate.compare.flakiness import flaky_block, flaky_cautions
 
 from gate.artifacts.table import BoolArray
 from gate.compare.absolute import churn, limit
+from gate.compare.flakiness import flaky_block, flaky_cautions
+from gate.compare.items import item_facts
 from gate.compare.measure import (
     Bound,
     Tested,
-    changes_of,
     described,
     effective_bound,
     p_above,
@@ -72,8 +72,7 @@ def _gating(
         observed_rule=above_zero and base.delta >= bound.amount - 1e-12,
         tested_rule=above_margin,
         reference=reference_values(selection),
-        flaky=flaky,
-        changes=changes_of(selection),
+        **item_facts(selection, base, flaky),
         cautions=(
             *base.cautions,
             *bound.cautions,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from gate.compare.model import Change, Changes, Comparison
+from gate.compare.model import Change, Changes, Comparison, Flagged
 from gate.decide import EXIT_CODES
 from gate.outcome import Decided
 from gate.pairing import PairCounts
@@ -104,6 +104,25 @@ def _gating(c: Comparison) -> dict[str, Any]:
         "margin_rules": {"observed": c.observed_rule, "tested": c.tested_rule},
         "flaky": dict(c.flaky),
         "seed_reading": c.seed_reading,
+        **({} if c.delta is None else _items(c)),
+    }
+
+
+def _items(c: Comparison) -> dict[str, Any]:
+    """What is said of single items; a rule without a delta (nothing measured, or withheld) says nothing."""
+    return {
+        "flips": c.flips if c.p_adjusted is None else None,
+        "distribution": dict(c.distribution),
+        "flagged": [_flagged(item) for item in c.flagged],
+    }
+
+
+def _flagged(item: Flagged) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "baseline": {"passes": item.baseline[0], "runs": item.baseline[1]},
+        "candidate": {"passes": item.candidate[0], "runs": item.candidate[1]},
+        "delta": item.delta,
     }
 
 

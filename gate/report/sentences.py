@@ -243,10 +243,10 @@ def interval(block: Mapping[str, Any]) -> str:
 def flips(gating: Mapping[str, Any]) -> str:
     """How many items would have to come out otherwise for another status; empty where it is not known."""
     found = gating.get("flips")
-    if not found:
+    if found is None:
         return ""
-    change = f"{said(gating['status'])} becomes {said(found['becomes'])}"
-    return f"{change} if the candidate's result on {count(found['items'], 'item')} flips"
+    turned = "would no longer pass" if gating["status"] == "pass" else "would pass"
+    return f"the rule {turned} if the candidate's result on {count(found, 'item')} came out otherwise"
 
 
 def items(n: int) -> str:
