@@ -179,7 +179,8 @@ def _no_claim(c: Comparison, *, tested: bool) -> str:
     assert c.bound is not None
     if not tested and c.delta < c.bound - ROUNDING:
         return f"a gain of the margin is neither observed ({signed(c.delta)}) nor ruled out {_evidence(c)}"
-    return f"a gain above {number(c.bound if tested else 0.0)} is not shown {_evidence(c)}"
+    floor = number(c.bound) if tested and c.bound else "0"
+    return f"a gain above {floor} is not shown {_evidence(c)}"
 
 
 def _evidence(c: Comparison) -> str:

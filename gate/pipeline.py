@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from gate.cycles.assess import Outcome
 from gate.cycles.attempt import Attempt, rules_of
 from gate.cycles.looks import Look
+from gate.cycles.series import series
 from gate.decide import decided, outcome
 from gate.errors import GateError
 from gate.history.session import Session, open_session
@@ -64,8 +65,9 @@ def run(request: Request) -> tuple[Decided, ...]:
         for found, (comparisons, _) in zip(reasons, corrected, strict=True)
     ]
     states = session.finish(looks, outcomes)
+    past = series(session.store.read(), attempts[0].metric) if session.store else []
     return tuple(
-        sum_up(request, sets, m, adjusted, found, state, waivers)
+        sum_up(request, sets, m, adjusted, found, state, waivers, past)
         for sets, m, adjusted, found, state in zip(read, measured, corrected, reasons, states, strict=True)
     )
 

@@ -81,6 +81,7 @@ def sum_up(
     reasons: tuple[Reason, ...],
     state: CycleState,
     waivers: Waivers,
+    past: list[dict[str, Any]],
 ) -> Decided:
     """Everything a report needs, in one value."""
     comparisons, families = corrected
@@ -100,7 +101,7 @@ def sum_up(
         pairing={name: item_set.table.counts for name, item_set in sets.items()},
         families=families,
         policy=_policy_block(request),
-        cycles=_cycles_block(state),
+        cycles=_cycles_block(state) | {"series": past},
         next_step=step,
         cautions=cautions,
         not_assessed=(*measured.not_assessed, *_not_decided(reasons)),
