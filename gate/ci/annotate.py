@@ -1,0 +1,40 @@
+"""At most three annotations: the verdict, what must be known of it, and the first doubt about the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from gate.ci.log import Level, annotation
+from gate.ci.policy_change import PolicyChange
+from gate.ci.results import Result
+
+MOST: Final = 3
+_LEVELS: Final[Mapping[str, Level]] = {"promote": "notice", "hold": "warning", "inconclusive": "warning"}
+
+
+def annotation_lines(result: Result, change: PolicyChange | None, notes: Sequence[str]) -> list[str]:
+    """The lines for the log."""
+    return list(islice(_all(result, change, notes), MOST))
+
+
+def _all(result: Result, change: PolicyChange | None, notes: Sequence[str]) -> Iterator[str]:
+    text = ". ".join(part for part in (result.reason, result.help) if part)
+    yield annotation(_LEVELS.get(result.verdict, "error"), f"gate: {result.verdict}", text)
+    if change is not None and change.weakens:
+        text = " ".join((change.headline, *change.details))
+        yield annotation("warning", "gate: the change weakens the policy", text)
+    for note in notes:
+        yield annotation("warning", "gate", note)
+    rail = _worst_guardrail(result.report)
+    if rail is not None:
+        yield annotation("error", f"gate: {rail.get('rule', '')}", str(rail.get("message", "")))
+    for caution in result.report.get("cautions", [])[:1]:
+        yield annotation("warning", f"gate: {caution.get('code', '')}", str(caution.get("message", "")))
+
+
+def _worst_guardrail(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The first failing rule after the one the verdict's annotation already names."""
+    later = report.get("reasons", [])[1:]
+    return next((reason for reason in later if reason.get("status") == "fail"), None)

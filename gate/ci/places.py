@@ -1,0 +1,61 @@
+"""Paths that a job may use: inside the workspace or the runner's temporary folder, links resolved."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate.errors import GateError, quoted
+
+WORKSPACE = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY", "WORKSPACE")
+TEMPORARY = ("RUNNER_TEMP", "AGENT_TEMPDIRECTORY", "WORKSPACE_TMP")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """workspace: where the checkout is; paths are relative to it. temporary: the runner's own folder."""
+
+    workspace: Path
+    temporary: Path
+
+    def confined(self, path: str, what: str) -> str:
+        """The path as given, if it leads into one of the two folders. It need not exist."""
+        if "\0" in path or not self._inside((self.workspace / path).resolve()):
+            raise GateError(
+                "ci_path",
+                f"{what} must lie in the workspace or the runner's temporary folder (found {quoted(path)})",
+                help="copy it there before the gate runs",
+            )
+        return path
+
+    def report_directory(self, path: str) -> Path:
+        """The folder for reports, made if need be. Nothing may be written into a repository's own folder."""
+        if not path:
+            return _made(self.temporary / "gate-report")
+        self.confined(path, "report-dir")
+        folder = (self.workspace / path).resolve()
+        if ".git" in folder.parts:
+            raise GateError("ci_path", "report-dir must not lie in .git")
+        return _made(folder)
+
+    def _inside(self, path: Path) -> bool:
+        return any(path.is_relative_to(root.resolve()) for root in (self.workspace, self.temporary))
+
+
+def places(environ: Mapping[str, str]) -> Places:
+    """The folders as the CI system names them."""
+    workspace = next((environ[name] for name in WORKSPACE if environ.get(name)), "")
+    temporary = next((environ[name] for name in TEMPORARY if environ.get(name)), "")
+    return Places(Path(workspace or Path.cwd()), Path(temporary or tempfile.gettempdir()))
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GateError(
+            "cannot_write", f"report-dir cannot be made ({error.strerror})", where=str(folder)
+        ) from error
+    return folder

@@ -1,0 +1,43 @@
+"""What a finished job leaves for the runner, for other CI systems and for people."""
+
+from __future__ import annotations
+
+from gate.ci.annotate import annotation_lines
+from gate.ci.job import Job
+from gate.ci.log import inert
+from gate.ci.outputs import dotenv, write_outputs
+from gate.ci.results import FILES, Result, outputs
+from gate.ci.summary import append, compose, notes_block
+
+
+def tell(job: Job, result: Result) -> list[str]:
+    """Write outputs and summary; the lines for the log."""
+    values = outputs(result, job.directory, job.policy_commit)
+    (job.directory / "outputs.env").write_text(dotenv(values), encoding="utf-8")
+    if job.environ.get("GITHUB_OUTPUT"):
+        write_outputs(job.environ["GITHUB_OUTPUT"], values)
+    notes = [*job.notes, *_forgiven(job, result)]
+    lines = [inert(f"gate: {note}") for note in notes]
+    if job.change is not None:
+        lines += [inert(f"gate: {text}") for text in (job.change.headline, *job.change.details)]
+    if job.environ.get("GITHUB_ACTIONS") == "true":
+        lines += annotation_lines(result, job.change, job.warnings)
+    return lines + _summarise(job, result, notes)
+
+
+def _forgiven(job: Job, result: Result) -> list[str]:
+    if job.advisory and result.verdict not in {"promote", "error"}:
+        return [f"Advisory: {result.verdict} does not fail this job."]
+    return []
+
+
+def _summarise(job: Job, result: Result, notes: list[str]) -> list[str]:
+    length = job.inputs.summary if job.inputs else "full"
+    path = job.environ.get("GITHUB_STEP_SUMMARY")
+    if not path or length == "none":
+        return []
+    report = job.directory / FILES["report-md"]
+    body = report.read_text(encoding="utf-8") if result.report and report.is_file() else ""
+    if append(path, compose(result, body, notes_block(notes, job.change), length)):
+        return []
+    return ["gate: the job summary is full, so nothing was added to it"]
