@@ -184,12 +184,15 @@ class _Rate:
             return float(beta_cdf(*share, 0.5 * (1 + x / at))) if at > 0 else float(x >= 0)
         # |2 B - 1| <= 1, so a T below |x| decides by itself; the integrand has a kink there
         start = min(max(self.low, abs(x)), self.high)
+        decided = float(beta_cdf(self.a, self.b, start)) if x > 0 else 0.0
+        if start >= self.high:
+            return decided
         nodes, weights = _legendre()
         t = 0.5 * (self.high - start) * nodes + 0.5 * (self.high + start)
         density = np.exp((self.a - 1) * np.log(t) + (self.b - 1) * np.log1p(-t) - self.log_norm)
         mass = 0.5 * (self.high - start) * weights * density
         inside = float(mass @ beta_cdf(*share, 0.5 * (1 + x / t)))
-        return inside + (float(beta_cdf(self.a, self.b, start)) if x > 0 else 0.0)
+        return inside + decided
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ import numpy as np
 from gate.stats.bootstrap_law import mean_law
 from gate.stats.pairs import Floats, Pairs
 
-FEW_VALUES = 64
+ITEMS_PER_COUNT = 8  # a binomial draw costs about as much as drawing so many items
 MUCH_WORK = 20_000_000  # item draws beyond which the law itself is cheaper
 BLOCK = 2_000_000  # numbers held at once by a block of draws
 
@@ -20,7 +20,7 @@ BLOCK = 2_000_000  # numbers held at once by a block of draws
 def bootstrap_means(pairs: Pairs, count: int, rng: np.random.Generator) -> Floats:
     """Means of `count` samples of n items drawn with replacement."""
     counted = _by_counts(pairs)
-    if (25 * pairs.values.size if counted else pairs.n) * count > MUCH_WORK:
+    if (ITEMS_PER_COUNT * pairs.values.size if counted else pairs.n) * count > MUCH_WORK:
         law = mean_law(pairs)
         if law is not None:
             return _on_lattice(law.draw(count, rng), pairs)
@@ -82,7 +82,7 @@ def subset_means(pairs: Pairs, count: int, rng: np.random.Generator) -> tuple[Fl
 
 
 def _by_counts(pairs: Pairs) -> bool:
-    return pairs.values.size <= max(FEW_VALUES, 1) or pairs.values.size * 20 <= pairs.n
+    return pairs.values.size * ITEMS_PER_COUNT <= pairs.n
 
 
 def _blocks(count: int, width: int) -> list[tuple[int, int]]:

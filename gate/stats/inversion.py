@@ -98,24 +98,27 @@ def _narrow(
 def _bracketed_root(
     excess: PValue, rejected: float, kept: float, f_rejected: float, f_kept: float, tolerance: float
 ) -> float:
-    """Illinois steps; a bisection whenever two of them did not halve the bracket."""
-    width, slow = kept - rejected, 0
+    """Secant steps that keep the bracket (Illinois); a bisection where two of them did not halve it."""
+    width, slow, last = kept - rejected, 0, 0
     for _ in range(200):
         middle = 0.5 * (rejected + kept)
-        close = kept - rejected <= tolerance * max(abs(kept), abs(rejected), 1e-3)
-        if close or not rejected < middle < kept:
+        margin = 0.4 * tolerance * max(abs(kept), abs(rejected), 1e-3)
+        if kept - rejected <= 2.5 * margin or not rejected < middle < kept:
             break
         at = middle
         if slow < 2 and f_rejected > f_kept:
             at = rejected + (kept - rejected) * f_rejected / (f_rejected - f_kept)
-            # a step that lands on the root leaves a wide bracket: aim just past it
-            margin = 0.25 * tolerance * max(abs(kept), abs(rejected), 1e-3)
-            at = min(max(at, rejected + margin), kept - margin)
+            # a step onto the root itself would leave a wide bracket: aim just past it, on the side left alone
+            at = min(max(at - last * margin, rejected + margin), kept - margin)
         value = excess(at)
-        if value > 0:
-            rejected, f_rejected, f_kept = at, value, 0.5 * f_kept
+        side = 1 if value > 0 else -1
+        if side > 0:
+            rejected, f_rejected = at, value
+            f_kept = 0.5 * f_kept if last == side else f_kept
         else:
-            kept, f_kept, f_rejected = at, value, 0.5 * f_rejected
-        slow = 0 if kept - rejected <= 0.5 * width or slow >= 2 else slow + 1
-        width = kept - rejected
+            kept, f_kept = at, value
+            f_rejected = 0.5 * f_rejected if last == side else f_rejected
+        halved = kept - rejected <= 0.5 * width
+        slow = 0 if halved or slow >= 2 else slow + 1
+        last, width = side, kept - rejected
     return rejected

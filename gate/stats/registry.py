@@ -205,3 +205,19 @@ _TABLE: list[tuple[str, Kind, bool, Estimand, bool, int, str, Procedure]] = [
 ]  # fmt: skip
 
 METHODS: Mapping[str, Method] = {row[0]: Method(*row) for row in _TABLE}
+
+
+def refusal(method_id: str, *, design: str | None = None, repeats: bool = False) -> str:
+    """Why a declared design rules a test out, or an empty text.
+
+    design: ``resampled_splits`` (each difference from another random split of the same data). repeats: there
+    are several runs an item.
+    """
+    if design == "resampled_splits" and method_id in {"t_guarded", "paired_t"}:
+        return (
+            f"{method_id} cannot serve repeated random splits: the splits share items, so their differences "
+            "are not independent and the standard error is too small; use bca_sign_flip with one unit a seed"
+        )
+    if repeats and METHODS[method_id].kind == "binary":
+        return f"{method_id} is for one run an item; with repeats pass/fail becomes a mean, use t_guarded"
+    return ""

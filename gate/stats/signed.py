@@ -9,7 +9,7 @@ import numpy as np
 from gate.errors import GateError
 from gate.stats.distributions import Floats, binomial_sf, clip_p, normal_sf
 from gate.stats.inversion import lower_limit, upper_limit
-from gate.stats.pairs import Pairs
+from gate.stats.pairs import Pairs, tidy
 from gate.stats.results import Caution, Interval, TestResult
 
 EXACT_RANKS = 200  # non-zero differences up to which the law of the rank sum is convolved
@@ -149,11 +149,11 @@ def _ranked(
 
 
 def _ranked_limits(d: Floats, level: float, pratt: bool) -> tuple[float, float]:
-    spread = max(float(d[-1] - d[0]), float(np.abs(d).max()) * 1e-6)
+    spread = 1e-3 * float(np.abs(d).max())
     bounds = (min(float(d[0]), 0.0) - spread, max(float(d[-1]), 0.0) + spread)
 
     def test(m: float) -> tuple[float, float, float]:
-        return signed_rank(np.round(d - m, 12) if m else d, pratt=pratt)
+        return signed_rank(tidy(d - m, d) if m else d, pratt=pratt)
 
     low = lower_limit(lambda m: test(m)[0], level, 0.0, bounds, tolerance=1e-11)
     high = upper_limit(lambda m: test(m)[1], level, 0.0, bounds, tolerance=1e-11)
