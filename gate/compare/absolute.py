@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gate.artifacts.table import BoolArray
+from gate.compare.clustering import single_interval
 from gate.compare.measure import changes_of
 from gate.compare.model import Comparison
 from gate.compare.selection import select
@@ -24,14 +25,18 @@ def limit(
     setting: Setting,
 ) -> Comparison:
     """An absolute limit on the candidate; with ``proven`` its whole interval must be within."""
-    values = np.sort(metric.candidate[np.isfinite(metric.candidate)])
+    known = np.isfinite(metric.candidate)
+    values = np.sort(metric.candidate[known])
     interval, unknown = None, ""
     if rule.proven and len(values):
-        if choice.is_binary(metric):
-            sample = single.proportion(values, setting.level)
+        if table.clusters is not None:
+            labels = table.clusters[known]
+            interval, unknown = single_interval(metric.candidate[known], labels, setting.level)
+        elif choice.is_binary(metric):
+            interval = single.proportion(values, setting.level).interval
         else:
             sample = single.mean(values, setting.level, choice.bounds())
-        interval, unknown = sample.interval, sample.insufficient
+            interval, unknown = sample.interval, sample.insufficient
     return Comparison(
         rule=rule_id,
         role="guardrail",

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from gate.compare.clustering import clustered_error, clusters_of
 from gate.compare.model import Change, Changes
 from gate.compare.selection import Selection, oriented_pairs
 from gate.errors import GateError
 from gate.stats import power, reference, registry, unconditional
+from gate.stats.clusters import CLUSTER_METHODS, run_clustered
 from gate.stats.pairs import Pairs
 from gate.stats.results import Caution, Interval, TestResult
 
@@ -50,7 +52,7 @@ def effective_bound(amount: Any, selection: Selection, *, kind: str, sign: int, 
     relative = getattr(amount, "relative", None)
     if relative is None:
         return Bound(float(amount), sign * float(amount))
-    mean = float(np.mean(selection.baseline)) if selection.n else 0.0
+    mean = float(np.mean(np.sort(selection.baseline))) if selection.n else 0.0
     if selection.n and mean <= 0:
         raise GateError(
             "relative_baseline",
@@ -80,8 +82,10 @@ def run_test(
     """
     pairs = oriented_pairs(selection, shift)
     tested_null = 0.0 if shift else null_value
-    width = None if scale is None else _oriented_scale(scale, selection.sign)
-    result = registry.run(method, pairs, tested_null, level, scale=width)
+    if method in CLUSTER_METHODS:
+        result = run_clustered(method, clusters_of(selection, shift), tested_null, level, scale=scale)
+    else:
+        result = registry.run(method, pairs, tested_null, level, scale=scale)
     interval = result.interval
     if shift:
         interval = Interval(
@@ -90,12 +94,15 @@ def run_test(
     return Tested(pairs, result, interval, null_value)
 
 
-def _oriented_scale(scale: tuple[float, float], sign: float) -> tuple[float, float]:
-    return scale if sign > 0 else (-scale[1], -scale[0])
-
-
-def p_above(method: str, pairs: Pairs, null_value: float, level: float, scale: Any) -> float:
+def p_above(
+    selection: Selection, method: str, bound: Bound, level: float, scale: tuple[float, float] | None
+) -> float:
     """The one-sided p alone, where the interval is not wanted and would cost the most."""
+    null_value = 0.0 if bound.shift else bound.null_value
+    if method in CLUSTER_METHODS:
+        data = clusters_of(selection, bound.shift)
+        return run_clustered(method, data, null_value, level, scale=scale).p_greater
+    pairs = oriented_pairs(selection, bound.shift)
     few = pairs.b + pairs.c <= unconditional.MOST_DISCORDANT
     if method == "exact_unconditional" and few:
         g = unconditional.berger_boos_g(level)
@@ -120,9 +127,12 @@ def described(selection: Selection, pairs: Pairs, level: float, target: float) -
     }
     if spread is None or spread == 0:
         return known
+    error = clustered_error(selection)
+    variance = spread**2 if error is None else error**2 * plain.n
     return known | {
-        "mde": power.smallest_effect(spread**2, plain.n, level),
-        "items_needed": power.items_needed(spread**2, effect, level),
+        "mde": power.smallest_effect(variance, plain.n, level),
+        "items_needed": power.items_needed(variance, effect, level),
+        "variance": variance,
     }
 
 

@@ -93,6 +93,7 @@ class Comparison:
     mde: float | None = None
     items_needed: int | None = None
     sd_difference: float | None = None
+    variance: float | None = None
     correlation: float | None = None
     only_candidate: int | None = None
     only_baseline: int | None = None

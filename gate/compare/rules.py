@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from gate.artifacts.table import BoolArray
 from gate.compare.absolute import churn, limit
+from gate.compare.clustering import cluster_block, tipping_block
 from gate.compare.flakiness import flaky_block, flaky_cautions
 from gate.compare.items import item_facts
 from gate.compare.measure import (
@@ -22,11 +21,12 @@ from gate.compare.measure import (
     run_test,
 )
 from gate.compare.model import Comparison
-from gate.compare.selection import Selection, oriented_pairs, select
+from gate.compare.selection import Selection, select
 from gate.compare.setting import Setting, TestChoice, both_readings
 from gate.pairing import PairedMetric, PairedTable
+from gate.policy.methods import NULL_IS_ZERO
 from gate.policy.model import Amount, Gating, Guardrail, Rule, Watch
-from gate.stats import power, registry
+from gate.stats import power
 from gate.stats.binary_intervals import requested_interval
 from gate.stats.results import Caution, TestResult
 
@@ -72,6 +72,7 @@ def _gating(
         observed_rule=above_zero and base.delta >= bound.amount - 1e-12,
         tested_rule=above_margin,
         reference=reference_values(selection),
+        clusters=base.clusters or _tipping(base),
         **item_facts(selection, base, flaky),
         cautions=(
             *base.cautions,
@@ -82,14 +83,19 @@ def _gating(
     )
 
 
+def _tipping(base: Comparison) -> dict[str, Any]:
+    assert base.delta is not None
+    return tipping_block(base.delta, base.null_value, base.sd_difference, base.n, base.level)
+
+
 def _also_cleared(choice: TestChoice, selection: Selection, bound: Bound, setting: Setting) -> bool:
     """Whether the margin rule that the policy did not choose is cleared too: reported, never deciding."""
     null_value = 0.0 if bound.shift else bound.null_value
-    method = choice.method(selection.metric, null_value)
-    if null_value and not registry.METHODS[method].supports_margin:
-        method = replace(choice, test="auto").method(selection.metric, null_value)
-    pairs = oriented_pairs(selection, bound.shift)
-    return p_above(method, pairs, null_value, setting.level, choice.bounds()) < setting.level
+    clustered = selection.table.clusters is not None
+    method = choice.method(selection.metric, null_value, clustered=clustered)
+    if null_value and method in NULL_IS_ZERO:
+        method = replace(choice, test="auto").method(selection.metric, null_value, clustered=clustered)
+    return p_above(selection, method, bound, setting.level, choice.bounds()) < setting.level
 
 
 def guardrail(rule: Guardrail, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
@@ -217,7 +223,8 @@ def _comparison(
     )
     if selection.n == 0:
         return empty
-    method = choice.method(metric, 0.0 if bound.shift else bound.null_value)
+    clustered = selection.table.clusters is not None
+    method = choice.method(metric, 0.0 if bound.shift else bound.null_value, clustered=clustered)
     tested = run_test(
         selection, method, bound.null_value, setting.level, shift=bound.shift, scale=choice.bounds()
     )
@@ -230,7 +237,7 @@ def _comparison(
         interval_requested=_requested(choice, tested, setting),
         cautions=tested.result.cautions,
         seed_reading=_seed_reading(tested, beside.get("mde"), beside["delta"]),
-        clusters=_clusters(selection),
+        clusters=cluster_block(selection),
     )
 
 
@@ -283,16 +290,8 @@ def _margin_cautions(base: Comparison, margin: float) -> tuple[Caution, ...]:
     return (Caution("mde_above_margin", text),)
 
 
-def _clusters(selection: Selection) -> dict[str, Any]:
-    if selection.table.clusters is None:
-        return {}
-    return {"n_clusters": len(np.unique(selection.table.clusters[selection.positions]))}
-
-
 def veto_mde(comparison: Comparison, family_size: int) -> float | None:
     """The loss that a veto would miss 20 % of the time at its corrected level."""
-    if comparison.sd_difference is None or comparison.n == 0:
+    if comparison.variance is None or comparison.n == 0:
         return None
-    return power.smallest_effect(
-        comparison.sd_difference**2, comparison.n, comparison.level / max(family_size, 1)
-    )
+    return power.smallest_effect(comparison.variance, comparison.n, comparison.level / max(family_size, 1))

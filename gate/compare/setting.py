@@ -48,10 +48,12 @@ class TestChoice:
         """Lowest and highest value that the metric can take, if the policy says so."""
         return (0.0, 1.0) if self.kind == "binary" else self.scale
 
-    def method(self, metric: PairedMetric, null_value: float) -> str:
+    def method(self, metric: PairedMetric, null_value: float, *, clustered: bool) -> str:
         """The test that the policy names, or the default of its kind. Never chosen by the outcome."""
         if self.test != "auto":
             return self.test
+        if clustered:
+            return "cluster"
         kind: Literal["binary", "graded"] = "binary" if self.is_binary(metric) else "graded"
         return registry.default_method(kind, null_value, assurance=self.assurance, repeats=metric.averaged)
 

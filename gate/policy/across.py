@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gate.errors import examples, quoted
 from gate.policy.between import amount, conflict, is_new, is_share, margin_test
 from gate.policy.findings import Finding, Path
-from gate.policy.methods import BINARY_TESTS, NEEDS_INDEPENDENT_SPLITS
+from gate.policy.methods import BINARY_TESTS, CLUSTER_TESTS, NEEDS_INDEPENDENT_SPLITS
 from gate.policy.rules import SLICE, guardrail_ids, rule_ids
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def policy(p: Policy) -> Iterator[Finding]:
     yield from _twice(p)
     for path, rule in _rules(p):
         yield from _repeats(p, path, rule)
+        yield from _clusters(p, path, rule)
         yield from _worst(p, path, rule)
         yield from _seeds(p, path, rule)
         yield from _splits(p, path, rule)
@@ -74,6 +75,25 @@ def _repeats(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
         yield conflict(message, *path, "test", advice=advice)
     if rule.interval is not None:
         message = f"interval {rule.interval} takes one pass or fail per item, but items.repeat is declared"
+        yield conflict(message, *path, "interval", advice="leave interval out")
+
+
+def _clusters(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
+    """Items of one cluster are not independent, so a test of independent items claims too much."""
+    if p.items.cluster is None:
+        if rule.test in CLUSTER_TESTS:
+            message = f"test {rule.test} needs to know which items belong together"
+            yield conflict(message, *path, "test", advice="name the column in items.cluster")
+        return
+    advice = "leave it out: auto is a test of whole clusters"
+    if rule.test not in CLUSTER_TESTS | {"auto"}:
+        message = f"test {rule.test} takes items as independent, but items.cluster is declared"
+        yield conflict(message, *path, "test", advice=advice)
+    if rule.assurance == "guaranteed":
+        message = "assurance: guaranteed takes items as independent, but items.cluster is declared"
+        yield conflict(message, *path, "assurance", advice=advice)
+    if rule.interval is not None:
+        message = f"interval {rule.interval} takes items as independent, but items.cluster is declared"
         yield conflict(message, *path, "interval", advice="leave interval out")
 
 

@@ -20,10 +20,15 @@ GradedTest = Literal[
     "sign",
     "gaffke",
 ]
-Test = Literal["auto", BinaryTest, GradedTest]
+ClusterTest = Literal[
+    "cluster_cr2", "cluster_sign_flip", "cluster_bootstrap", "obuchowski", "durkalski", "yang"
+]
+Test = Literal["auto", BinaryTest, GradedTest, ClusterTest]
 IntervalMethod = Literal["fay_lumbard", "tango", "wald", "agresti_min", "bonett_price", "newcombe"]
 
 BINARY_TESTS = frozenset(get_args(BinaryTest))
+CLUSTER_TESTS = frozenset(get_args(ClusterTest))
+CLUSTERED_PASS_FAIL = frozenset({"obuchowski", "durkalski", "yang"})
 NULL_IS_ZERO = frozenset(
     {
         "mcnemar_exact",
@@ -33,6 +38,7 @@ NULL_IS_ZERO = frozenset(
         "wilcoxon",
         "wilcoxon_pratt",
         "sign",
+        *CLUSTERED_PASS_FAIL,
     }
 )
 """Tests of "no difference" that know no margin."""

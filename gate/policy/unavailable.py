@@ -25,18 +25,7 @@ KINDS = frozenset(
     }
 )
 
-TESTS = frozenset(
-    {
-        "delong",
-        "bootstrap_rows",
-        "cluster_cr2",
-        "cluster_sign_flip",
-        "cluster_bootstrap",
-        "obuchowski",
-        "durkalski",
-        "yang",
-    }
-)
+TESTS = frozenset({"delong", "bootstrap_rows"})
 
 
 def refusal(path: tuple[str | int, ...], value: object) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from policies import BASE, RAIL, one, policy, refused
 
+from gate.policy.load import loads
+
 
 @pytest.mark.parametrize(
     ("text", "line", "advice"),
@@ -47,7 +49,7 @@ def test_a_kind_that_is_not_built_yet_says_so(kind: str) -> None:
     assert f"`kind: {kind}` is not available" in refused(BASE.replace("binary", kind)).message
 
 
-@pytest.mark.parametrize("test", ["delong", "bootstrap_rows", "cluster_cr2", "obuchowski", "yang"])
+@pytest.mark.parametrize("test", ["delong", "bootstrap_rows"])
 def test_a_test_that_is_not_built_yet_says_so(test: str) -> None:
     assert one(BASE + f"  test: {test}\n") == ("not_available", "8")
 
@@ -142,3 +144,17 @@ def test_lists_serve_where_the_model_has_tuples() -> None:
     assert gating.scale == (0.0, 5.5)
     assert one(BASE.replace("binary", "graded") + "  scale: [0, true]\n") == ("wrong_value", "8")
     assert refused(BASE + "  scale: [0, 1, 2]\n").where == "gate.yaml:8"
+
+
+@pytest.mark.parametrize("test", ["cluster_cr2", "cluster_sign_flip", "cluster_bootstrap", "yang"])
+def test_a_cluster_test_needs_clusters(test: str) -> None:
+    assert one(BASE + f"  test: {test}\n") == ("keys_conflict", "8")
+    assert loads(BASE + f"  test: {test}\nitems: {{cluster: doc}}\n").policy.gating.test == test
+
+
+def test_a_test_of_independent_items_is_refused_where_clusters_are_declared() -> None:
+    clustered = "items: {cluster: doc}\n"
+    assert one(BASE + "  test: mcnemar_exact\n" + clustered) == ("keys_conflict", "8")
+    assert one(BASE + "  assurance: guaranteed\n" + clustered) == ("keys_conflict", "8")
+    assert one(BASE + "  interval: tango\n" + clustered) == ("keys_conflict", "8")
+    assert loads(BASE + clustered).policy.items.cluster == "doc"
