@@ -23,7 +23,7 @@ SECONDS: Final = 120
 REGULAR: Final = frozenset({b"100644", b"100755"})
 _INERT: Final = {
     "core.fsmonitor": "false",
-    "core.hooksPath": os.devnull,
+    "core.hooksPath": "/nowhere",
     "core.useReplaceRefs": "false",
     "credential.helper": "",
     "fetch.recurseSubmodules": "false",
@@ -175,7 +175,7 @@ def _environment(config: Mapping[str, str]) -> dict[str, str]:
         settings |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
     fixed = {
         "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_GLOBAL": "",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_TERMINAL_PROMPT": "0",

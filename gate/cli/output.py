@@ -68,6 +68,10 @@ def _write_directory(report: dict[str, Any], directory: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     """Replace a file as a whole: a reader sees the old text or the new one; no link is followed."""
     try:
+        if path.parent == Path("/dev") or (path.exists() and not path.is_file()):
+            # A device or a pipe is written to. Replacing it would take /dev/null from the whole machine.
+            path.write_text(text, encoding="utf-8", newline="\n")
+            return
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
