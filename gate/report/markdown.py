@@ -53,13 +53,14 @@ def comment(report: Report) -> str:
 def marker(report: Report) -> str:
     """An invisible line by which the next run finds the comment of this policy and replaces it."""
     first = report["reports"][0] if "reports" in report else report
-    digest = hashlib.sha256(sentences.name(first).encode("utf-8", "surrogatepass")).hexdigest()
+    name = "" if "error" in first else sentences.name(first)
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     return f"<!-- paired-gate:{digest[:16]} -->"
 
 
 def _rendered(report: Report, detail: Detail) -> str:
-    several = "reports" in report
-    template = markdown_environment().get_template("reports.md.j2" if several else "summary.md.j2")
+    name = "error" if "error" in report else "reports" if "reports" in report else "summary"
+    template = markdown_environment().get_template(f"{name}.md.j2")
     return template.render(report=report, detail=detail, say=sentences, rows=rows, first=_first)
 
 

@@ -215,6 +215,11 @@ def families(report: Report) -> list[str]:
     ]
 
 
+def fault(error: Mapping[str, Any]) -> str:
+    """What an error document says, with its place."""
+    return f"{error['where']}: {error['message']}" if error["where"] else str(error["message"])
+
+
 def why_several(report: Report) -> str:
     """The reason of a verdict over several challengers."""
     winner = report.get("winner")

@@ -27,8 +27,18 @@ _COLOURS = {
 
 def text(report: Report, *, colour: bool = False) -> str:
     """The short report. colour: the caller knows that a person reads it on a terminal that shows colours."""
-    found = _several(report, colour) if "reports" in report else _one(report, colour)
+    if "error" in report:
+        found = _error(report["error"])
+    else:
+        found = _several(report, colour) if "reports" in report else _one(report, colour)
     return "\n".join(found) + "\n"
+
+
+def _error(error: Mapping[str, Any]) -> Iterator[str]:
+    yield "cannot decide"
+    yield f"why:  {line(sentences.fault(error))}"
+    if error["help"]:
+        yield f"help: {line(error['help'])}"
 
 
 def _several(report: Report, colour: bool) -> Iterator[str]:

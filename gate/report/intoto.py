@@ -1,0 +1,74 @@
+"""The report as an in-toto test-result statement: unsigned, for whoever signs (``actions/attest``)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from gate.errors import GateError
+
+Report = Mapping[str, Any]
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def intoto(document: Report) -> str:
+    """The statement as JSON; one line each (a bundle) for several challengers.
+
+    Errors: ``no_subject`` where there is no candidate file to speak of.
+    """
+    if "reports" in document:
+        return "".join(json.dumps(statement(one), sort_keys=True) + "\n" for one in document["reports"])
+    return json.dumps(statement(document), sort_keys=True, indent=1) + "\n"
+
+
+def statement(report: Report) -> dict[str, Any]:
+    """PASSED is a promotion, WARNED one with a waived rule; whatever may not be released is FAILED."""
+    if "error" in report:
+        raise GateError("no_subject", "an error has no candidate that a statement could be about")
+    by_status: dict[str, list[str]] = {}
+    for reason in report["reasons"]:
+        by_status.setdefault(reason["status"], []).append(str(reason["rule"]))
+    waived = by_status.get("waived", [])
+    promoted = report["verdict"] == "promote"
+    return {
+        "_type": STATEMENT,
+        "subject": [_descriptor(report["provenance"]["candidate"], "the candidate")],
+        "predicateType": PREDICATE,
+        "predicate": {
+            "result": ("WARNED" if waived else "PASSED") if promoted else "FAILED",
+            "configuration": _configuration(report),
+            "passedTests": by_status.get("pass", []),
+            "warnedTests": waived,
+            "failedTests": [*by_status.get("fail", []), *by_status.get("inconclusive", [])],
+        },
+    }
+
+
+def _configuration(report: Report) -> list[dict[str, Any]]:
+    policy, cycles = report["policy"], report["cycles"]
+    facts = {
+        "decision_digest": policy["digest"],
+        "verdict": report["verdict"],
+        "cycles_passed": cycles["passed"],
+        "cycles_required": cycles["required"],
+        "signature": report["signature"],
+    }
+    name = str(report["provenance"].get("policy") or "policy")
+    return [
+        {"name": name, "annotations": facts},
+        _descriptor(report["provenance"]["baseline"], "the baseline"),
+    ]
+
+
+def _descriptor(source: Mapping[str, Any], what: str) -> dict[str, Any]:
+    digest = str(source.get("sha256", ""))
+    if not _SHA256.fullmatch(digest):
+        raise GateError("no_subject", f"the report holds no SHA-256 of {what}")
+    found: dict[str, Any] = {"name": str(source["path"]), "digest": {"sha256": digest}}
+    notes = {key: source[key] for key in ("digest", "system", "rows") if key in source}
+    return found | ({"annotations": notes} if notes else {})

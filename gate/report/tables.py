@@ -1,0 +1,72 @@
+"""Changed and flaky items as CSV: every item that the report holds, for whoever works through them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gate.report.plain import csv_cell
+from gate.report.sentences import candidate
+
+Report = Mapping[str, Any]
+
+
+def flips_csv(document: Report) -> str:
+    """Changed items on the gating metric: what got worse first, each list largest change first."""
+    reports = _reports(document)
+    changes = [
+        (report, word, change)
+        for report in reports
+        for word, key in (("worse", "lost"), ("better", "gained"))
+        for change in report["changes"][key]
+    ]
+    names = list(dict.fromkeys(name for _, _, change in changes for name in change.get("shown") or {}))
+    rows = [
+        [
+            *_of(report, reports),
+            *(change["id"], word, change["baseline"], change["candidate"], change["delta"]),
+            *((change.get("shown") or {}).get(name) or "" for name in names),
+        ]
+        for report, word, change in changes
+    ]
+    head = [*_head(reports), "id", "change", "baseline", "candidate", "delta", *names]
+    return _written(head, rows)
+
+
+def flagged_csv(document: Report) -> str:
+    """Flaky items with k of K per side: the queue for adjudication or rewriting."""
+    reports = _reports(document)
+    rows = [
+        [
+            *_of(report, reports),
+            item["id"],
+            *(item[side][key] for side in ("baseline", "candidate") for key in ("passes", "runs")),
+            item["delta"],
+        ]
+        for report in reports
+        for item in report["gating"].get("flagged", [])
+    ]
+    sides = ("baseline_passes", "baseline_runs", "candidate_passes", "candidate_runs")
+    return _written([*_head(reports), "id", *sides, "delta"], rows)
+
+
+def _reports(document: Report) -> Sequence[Report]:
+    return [] if "error" in document else document.get("reports", [document])
+
+
+def _head(reports: Sequence[Report]) -> list[str]:
+    return ["candidate_file"] if len(reports) > 1 else []
+
+
+def _of(report: Report, reports: Sequence[Report]) -> list[str]:
+    return [candidate(report)] if len(reports) > 1 else []
+
+
+def _written(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([csv_cell(name) for name in head])
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
+    return stream.getvalue()
