@@ -1,8 +1,8 @@
 """Clusters through the public command: 20 documents of 10 questions, 8 documents better, 3 worse, 9 level.
 
-24 questions won, 9 lost. Taken as 200 independent items McNemar's exact two-sided p is 2 P(Bin(33, 1/2) >= 24)
-= 0.0135; taken as 20 documents the sign-flip p is P(Bin(11, 1/2) >= 8) = 232/2048 = 0.1133, because only the 11
-documents that moved count, all by the same amount.
+24 questions won, 9 lost. Taken as 200 independent items McNemar's exact two-sided p is
+2 P(Bin(33, 1/2) >= 24) = 0.0135; taken as 20 documents the sign-flip p is P(Bin(11, 1/2) >= 8) = 232/2048
+= 0.1133, because only the 11 documents that moved count, all by the same amount.
 """
 
 from __future__ import annotations
