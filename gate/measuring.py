@@ -31,7 +31,8 @@ class Measured:
 
 def measure(policy: Policy, tables: Tables, level: float) -> Measured:
     """Apply every rule. level: one-sided, for claims; vetoes always use alpha / 2."""
-    setting = Setting(level=level, veto_level=policy.alpha / 2, min_items=policy.items.min)
+    seeds = policy.items.unit == "seed"
+    setting = Setting(level, policy.alpha / 2, policy.items.min, seeds)
     table = tables[policy.gating.set]
     comparisons = [rules.gating(policy.gating, gating_id(policy), table, setting)]
     comparisons += [

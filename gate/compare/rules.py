@@ -91,10 +91,9 @@ def _tipping(base: Comparison) -> dict[str, Any]:
 def _also_cleared(choice: TestChoice, selection: Selection, bound: Bound, setting: Setting) -> bool:
     """Whether the margin rule that the policy did not choose is cleared too: reported, never deciding."""
     null_value = 0.0 if bound.shift else bound.null_value
-    clustered = selection.table.clusters is not None
-    method = choice.method(selection.metric, null_value, clustered=clustered)
+    method = _method(choice, selection, null_value, setting)
     if null_value and method in NULL_IS_ZERO:
-        method = replace(choice, test="auto").method(selection.metric, null_value, clustered=clustered)
+        method = _method(replace(choice, test="auto"), selection, null_value, setting)
     return p_above(selection, method, bound, setting.level, choice.bounds()) < setting.level
 
 
@@ -223,8 +222,7 @@ def _comparison(
     )
     if selection.n == 0:
         return empty
-    clustered = selection.table.clusters is not None
-    method = choice.method(metric, 0.0 if bound.shift else bound.null_value, clustered=clustered)
+    method = _method(choice, selection, 0.0 if bound.shift else bound.null_value, setting)
     tested = run_test(
         selection, method, bound.null_value, setting.level, shift=bound.shift, scale=choice.bounds()
     )
@@ -239,6 +237,11 @@ def _comparison(
         seed_reading=_seed_reading(tested, beside.get("mde"), beside["delta"]),
         clusters=cluster_block(selection),
     )
+
+
+def _method(choice: TestChoice, selection: Selection, null_value: float, setting: Setting) -> str:
+    clustered = selection.table.clusters is not None
+    return choice.method(selection.metric, null_value, clustered=clustered, seeds=setting.seeds)
 
 
 def _decisive(tested: Tested, mode: str) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from gate.stats.results import Caution
 class Setting:
     """level: one-sided, for claims (gating, non_inferior). veto_level: one-sided, for vetoes.
 
+    seeds: each item is one seed's result, so there are few of them.
+
     A look ledger may grant a smaller ``level`` for claims; a smaller level would make a veto weaker, so
     vetoes keep alpha / 2.
     """
@@ -23,6 +25,7 @@ class Setting:
     level: float
     veto_level: float
     min_items: int
+    seeds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +51,18 @@ class TestChoice:
         """Lowest and highest value that the metric can take, if the policy says so."""
         return (0.0, 1.0) if self.kind == "binary" else self.scale
 
-    def method(self, metric: PairedMetric, null_value: float, *, clustered: bool) -> str:
-        """The test that the policy names, or the default of its kind. Never chosen by the outcome."""
+    def method(self, metric: PairedMetric, null_value: float, *, clustered: bool, seeds: bool) -> str:
+        """The test that the policy names, or the default of its kind. Never chosen by the outcome.
+
+        A handful of seeds is below what tests of the mean can carry; their default is the protocol made for
+        them, the BCa interval and the sign-flip test together (arXiv 2511.19794).
+        """
         if self.test != "auto":
             return self.test
         if clustered:
             return "cluster"
+        if seeds and not self.is_binary(metric) and self.assurance == "standard":
+            return "bca_sign_flip"
         kind: Literal["binary", "graded"] = "binary" if self.is_binary(metric) else "graded"
         return registry.default_method(kind, null_value, assurance=self.assurance, repeats=metric.averaged)
 
