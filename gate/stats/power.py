@@ -23,7 +23,8 @@ def items_needed(variance: float, effect: float, level: float, power: float = PO
         return None
     if variance <= 0:
         return 2
-    n = (_reach(level, power) / effect) ** 2 * variance
+    ratio = _reach(level, power) / effect
+    n = ratio * ratio * variance  # may be inf, where ** would raise
     return max(2, math.ceil(n - 1e-9)) if math.isfinite(n) else None
 
 
