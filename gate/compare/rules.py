@@ -8,17 +8,15 @@ from typing import Any
 
 from gate.artifacts.table import BoolArray
 from gate.compare.absolute import churn, limit
-from gate.compare.clustering import cluster_block, tipping_block
+from gate.compare.clustering import tipping_block
+from gate.compare.core import compare, method_of
 from gate.compare.flakiness import flaky_block, flaky_cautions
 from gate.compare.items import item_facts
 from gate.compare.measure import (
     Bound,
-    Tested,
-    described,
     effective_bound,
     p_above,
     reference_values,
-    run_test,
 )
 from gate.compare.model import Comparison
 from gate.compare.selection import Selection, select
@@ -27,8 +25,7 @@ from gate.pairing import PairedMetric, PairedTable
 from gate.policy.methods import NULL_IS_ZERO
 from gate.policy.model import Amount, Gating, Guardrail, Rule, Watch
 from gate.stats import power
-from gate.stats.binary_intervals import requested_interval
-from gate.stats.results import Caution, TestResult
+from gate.stats.results import Caution
 
 
 def _choice(rule: Rule) -> TestChoice:
@@ -52,9 +49,7 @@ def _gating(
     bound = effective_bound(rule.margin, selection, kind=rule.kind, sign=1, where="gating.margin")
     tested = rule.margin_rule == "tested"
     deciding, beside = (bound, Bound(0.0, 0.0)) if tested else (Bound(0.0, 0.0), bound)
-    base = _comparison(
-        choice, rule_id, ("gating", "gating"), selection, deciding, setting, target=bound.amount
-    )
+    base = compare(choice, rule_id, ("gating", "gating"), selection, deciding, setting, target=bound.amount)
     base = replace(
         base,
         bound=bound.amount,
@@ -91,9 +86,9 @@ def _tipping(base: Comparison) -> dict[str, Any]:
 def _also_cleared(choice: TestChoice, selection: Selection, bound: Bound, setting: Setting) -> bool:
     """Whether the margin rule that the policy did not choose is cleared too: reported, never deciding."""
     null_value = 0.0 if bound.shift else bound.null_value
-    method = _method(choice, selection, null_value, setting)
+    method = method_of(choice, selection, null_value, setting)
     if null_value and method in NULL_IS_ZERO:
-        method = _method(replace(choice, test="auto"), selection, null_value, setting)
+        method = method_of(replace(choice, test="auto"), selection, null_value, setting)
     return p_above(selection, method, bound, setting.level, choice.bounds()) < setting.level
 
 
@@ -133,7 +128,7 @@ def _proof(
 ) -> Comparison:
     """H0: the true loss is at least the tolerance."""
     bound = effective_bound(tolerance, selection, kind=choice.kind, sign=-1, where=where)
-    base = _comparison(choice, rule_id, role_mode, selection, bound, setting, target=bound.amount)
+    base = compare(choice, rule_id, role_mode, selection, bound, setting, target=bound.amount)
     cautions = (*base.cautions, *bound.cautions)
     return replace(base, bound=bound.amount, relative=bound.relative, cautions=cautions)
 
@@ -156,7 +151,7 @@ def _veto(
 ) -> Comparison:
     """H0: there is no loss. What the data row says is a caution here, not a decision."""
     veto = replace(setting, level=setting.veto_level)
-    found = _comparison(choice, rule_id, role_mode, selection, Bound(0.0, 0.0), veto)
+    found = compare(choice, rule_id, role_mode, selection, Bound(0.0, 0.0), veto)
     if not found.insufficient:
         return found
     return replace(found, cautions=(*found.cautions, Caution("weak_data", found.insufficient)))
@@ -191,99 +186,7 @@ def watched(watch: Watch, rule_id: str, table: PairedTable, setting: Setting) ->
     choice = TestChoice(watch.metric, watch.kind, watch.direction, watch.set)
     selection = select(table, table.metrics[watch.metric], watch.direction)
     any_size = replace(setting, min_items=1)
-    return _comparison(choice, rule_id, ("watch", "watch"), selection, Bound(0.0, 0.0), any_size)
-
-
-def _comparison(
-    choice: TestChoice,
-    rule_id: str,
-    role_mode: tuple[str, str],
-    selection: Selection,
-    bound: Bound,
-    setting: Setting,
-    *,
-    target: float = 0.0,
-) -> Comparison:
-    metric = selection.metric
-    empty = Comparison(
-        rule=rule_id,
-        role=role_mode[0],
-        mode=role_mode[1],
-        metric=choice.metric,
-        set=choice.set,
-        kind=choice.kind,
-        direction=choice.direction,
-        method="none",
-        n=selection.n,
-        level=setting.level,
-        reading=metric.reading,
-        incomplete=metric.incomplete,
-        insufficient="no item has a result on both sides",
-    )
-    if selection.n == 0:
-        return empty
-    method = _method(choice, selection, 0.0 if bound.shift else bound.null_value, setting)
-    tested = run_test(
-        selection, method, bound.null_value, setting.level, shift=bound.shift, scale=choice.bounds()
-    )
-    beside = described(selection, tested.pairs, setting.level, target)
-    return replace(
-        empty,
-        **beside,
-        **_decisive(tested, role_mode[1]),
-        insufficient=_data_row(selection, tested.result, setting),
-        interval_requested=_requested(choice, tested, setting),
-        cautions=tested.result.cautions,
-        seed_reading=_seed_reading(tested, beside.get("mde"), beside["delta"]),
-        clusters=cluster_block(selection),
-    )
-
-
-def _method(choice: TestChoice, selection: Selection, null_value: float, setting: Setting) -> str:
-    clustered = selection.table.clusters is not None
-    return choice.method(selection.metric, null_value, clustered=clustered, seeds=setting.seeds)
-
-
-def _decisive(tested: Tested, mode: str) -> dict[str, Any]:
-    result = tested.result
-    harm = mode in {"no_regression", "slice_no_regression"}
-    return {
-        "method": result.method,
-        "null_value": tested.null_value,
-        "interval": tested.interval,
-        "p_value": result.p_less if harm else result.p_greater,
-        "p_two_sided": result.p_two_sided,
-        "clears_bound": result.interval.low > result.null_value,
-        "worse": tested.interval.high < 0,
-        "smallest_p": result.smallest_p,
-        "estimand": result.estimand,
-        "estimand_value": result.estimand_value,
-        "resamples": result.resamples,
-        "seed": result.seed,
-    }
-
-
-def _data_row(selection: Selection, result: TestResult, setting: Setting) -> str:
-    """Why these data cannot carry a claim, whatever the test says; empty if they can."""
-    if selection.table.identical:
-        return "baseline and candidate are the same file and the same system: there is nothing to compare"
-    if selection.n < setting.min_items:
-        counts = f"{int((selection.gains > 0).sum())} better, {int((selection.gains < 0).sum())} worse"
-        return f"{selection.n} items, fewer than items.min {setting.min_items} ({counts})"
-    return result.insufficient
-
-
-def _requested(choice: TestChoice, tested: Tested, setting: Setting) -> Any:
-    if choice.interval is None or not tested.pairs.binary:
-        return None
-    return requested_interval(choice.interval, tested.pairs, setting.level)
-
-
-def _seed_reading(tested: Tested, mde: float | None, delta: float) -> str:
-    """The published reading: does the interval exclude 0, and is the delta as large as the MDE?"""
-    if tested.interval.low <= 0 <= tested.interval.high:
-        return "cannot_answer"
-    return "publish" if mde is not None and abs(delta) >= mde else "sign_only"
+    return compare(choice, rule_id, ("watch", "watch"), selection, Bound(0.0, 0.0), any_size)
 
 
 def _margin_cautions(base: Comparison, margin: float) -> tuple[Caution, ...]:
