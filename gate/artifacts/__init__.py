@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.artifacts.reading import detect, read
+from gate.artifacts.reading import detect, read, read_pair
 from gate.artifacts.registry import FORMATS, Format
 from gate.artifacts.table import ItemTable, Missing, ReadRequest, Source
 
@@ -12,4 +12,14 @@ def describe_formats() -> tuple[Format, ...]:
     return FORMATS
 
 
-__all__ = ["Format", "ItemTable", "Missing", "ReadRequest", "Source", "describe_formats", "detect", "read"]
+__all__ = [
+    "Format",
+    "ItemTable",
+    "Missing",
+    "ReadRequest",
+    "Source",
+    "describe_formats",
+    "detect",
+    "read",
+    "read_pair",
+]

@@ -37,7 +37,7 @@ def missing_column(role: str, name: str, records: Records, where: str) -> GateEr
         f"missing_{role}",
         f"there is no {_ROLES[role]} {quoted(name)} ({'near' if near else 'found'}: {found})",
         where=where,
-        help=f"{hint}name the column as in the file, or map it: artifacts: {{mapping: {{{name}: path.in.file}}}}",
+        help=f"{hint}name it as the file does, or map it: artifacts: {{mapping: {{{name}: path.in.file}}}}",
     )
 
 

@@ -132,7 +132,10 @@ def _id_cautions(ids: Sequence[str], repeats: Sequence[str] | None) -> list[Caut
 
 def similar_ids(near: list[str]) -> Caution:
     """The caution for ids that differ in case, width or spaces only."""
-    return "similar_ids", f"ids differ from others only in case, width or spaces: {examples(near)}"
+    return (
+        "similar_ids",
+        f"{len(near)} ids differ from another only in case, width or spaces: {examples(near)}",
+    )
 
 
 def _metrics(job: Job, failed: BoolArray, ids: Sequence[str]) -> tuple[dict[str, Column], list[Caution]]:

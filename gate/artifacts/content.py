@@ -48,6 +48,13 @@ class Content:
                 )
             yield number, decode(raw, self.path, number)
 
+    def line_at(self, number: int) -> bytes:
+        """One line by its number; for single examples."""
+        self.file.seek(0)
+        for _ in range(number - 1):
+            self.file.readline()
+        return self.file.readline()
+
     def text(self) -> str:
         """The whole file as text; bounded."""
         return decode(self.whole(), self.path, None)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,32 +26,43 @@ class Parts:
     columns: Mapping[str, ObjectArray]
 
 
-def identity(parts: Parts, order: NDArray[np.int64] | None) -> str:
-    """SHA-256 over the columns in ``order`` (rows by id, then repeat; None: they are sorted already)."""
+def identity(parts: Parts, order: NDArray[np.int64] | None, joined: bytes | None = None) -> str:
+    """SHA-256 over the columns in ``order`` (rows by id, then repeat; None: they are sorted already).
+
+    joined: the ids in that order, a line each, where the caller has them.
+    """
+
+    def ordered(column: ObjectArray) -> list[Any]:
+        return list(column if order is None else column[order])
+
     digest = hashlib.sha256()
     header = {"columns": sorted(parts.columns), "metrics": sorted(parts.values), "rows": len(parts.ids)}
     header |= {"repeats": parts.repeats is not None, "clusters": parts.clusters is not None}
     digest.update(json.dumps(header, sort_keys=True).encode("utf-8"))
-    texts = [parts.ids, *(part for part in (parts.repeats, parts.clusters) if part is not None)]
-    texts += [parts.columns[name] for name in sorted(parts.columns)]
-    for text in texts:
-        _update_text(digest, text if order is None else text[order])
+    digest.update(_lines(ordered(parts.ids)) if joined is None else joined)
+    if parts.repeats is not None:
+        digest.update(_lines(ordered(parts.repeats)))
+    for column in (parts.clusters, *(parts.columns[name] for name in sorted(parts.columns))):
+        if column is not None:
+            _update_text(digest, ordered(column))
     digest.update((parts.failed if order is None else parts.failed[order]).astype(np.uint8).tobytes())
     for name in sorted(parts.values):
-        column = parts.values[name] if order is None else parts.values[name][order]
-        canonical = np.where(np.isnan(column), np.nan, column + 0.0)  # one NaN, no negative zero
+        values = parts.values[name] if order is None else parts.values[name][order]
+        canonical = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, no negative zero
         digest.update(canonical.astype("<f8").tobytes())
     return digest.hexdigest()
 
 
-def _update_text(digest: hashlib._Hash, column: ObjectArray) -> None:
-    """Lengths first, so that no two columns of text run into each other; None is length -1."""
-    cells: Sequence[str | None] = column.tolist()
-    lengths = np.fromiter(
-        (-1 if cell is None else len(cell) for cell in cells), dtype="<i8", count=len(cells)
-    )
-    digest.update(lengths.tobytes())
-    digest.update("".join(cell for cell in cells if cell is not None).encode("utf-8"))
+def _lines(texts: list[Any]) -> bytes:
+    """Ids and repeats hold no line ends."""
+    return ("\n".join(texts) + "\n").encode("utf-8")
+
+
+def _update_text(digest: hashlib._Hash, cells: list[Any]) -> None:
+    """Lengths first, so that no two cells run into each other; None is length -1."""
+    lengths = [-1 if cell is None else len(cell) for cell in cells]
+    digest.update(np.array(lengths, dtype="<i8").tobytes())
+    digest.update("".join([cell for cell in cells if cell is not None]).encode("utf-8"))
 
 
 def sort_order(ids: Sequence[str], repeats: Sequence[str] | None) -> NDArray[np.int64]:

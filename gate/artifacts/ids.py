@@ -149,7 +149,7 @@ def _duplicates(keys: Sequence[Any], ids: Sequence[str], where: Where, *, repeat
 
 
 def near_collisions(ids: Sequence[str]) -> list[str]:
-    """Ids that become equal to another one after NFKC, case folding and stripping."""
+    """Distinct ids that become equal to another one after NFKC, case folding and stripping; sorted."""
     joined = "\n".join(ids)
     if joined.isascii() and joined.lower() == joined and " " not in joined:
         return []
@@ -161,5 +161,7 @@ def near_collisions(ids: Sequence[str]) -> list[str]:
         folded = [unicodedata.normalize("NFKC", text).casefold() for text in ids]
     if " " in joined:
         folded = [text.strip() for text in folded]
-    first: dict[str, str] = {}
-    return [text for text, fold in zip(ids, folded, strict=True) if first.setdefault(fold, text) != text]
+    groups: dict[str, list[str]] = {}
+    for text, fold in zip(ids, folded, strict=True):
+        groups.setdefault(fold, []).append(text)
+    return sorted(text for group in groups.values() if len(group) > 1 for text in group)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from gate.artifacts.build import build
 from gate.artifacts.content import Content, open_content
 from gate.artifacts.detect import detect_content
+from gate.artifacts.large.way import BYTES, read_large
 from gate.artifacts.registry import named
 from gate.artifacts.table import ItemTable, ReadRequest, Source
 from gate.errors import GateError, quoted
@@ -12,22 +15,60 @@ from gate.errors import GateError, quoted
 
 def read(path: str, request: ReadRequest) -> ItemTable:
     """One artifact as a checked table of the columns that ``request`` names, or a GateError."""
+    return _read(path, request, plain=False)
+
+
+def read_plain(path: str, request: ReadRequest) -> ItemTable:
+    """The same table (large files: in file order), whatever the size, without the fast way."""
+    return _read(path, request, plain=True)
+
+
+def _read(path: str, request: ReadRequest, *, plain: bool) -> ItemTable:
     content = open_content(path)
     try:
         name = detect_content(content) if request.format == "auto" else named(request.format).name
         chosen = named(name)
         if request.system is not None and not chosen.systems:
-            raise GateError(
-                "no_systems",
-                f"a {name} file holds one system, but the policy asks for {quoted(request.system)}",
-                where=path,
-                help="leave out artifacts.system, or give each system its own file",
-            )
+            raise _no_systems(name, request.system, path)
+        table = None if plain else read_large(content, name, request)
+        if table is not None:
+            return table
         records = chosen.load()(content, request)
         source = _source(content, records.format, records.system, dict(records.facts))
         return build(records, request, source)
     finally:
         content.close()
+
+
+def _no_systems(name: str, system: str, path: str) -> GateError:
+    return GateError(
+        "no_systems",
+        f"a {name} file holds one system, but the policy asks for {quoted(system)}",
+        where=path,
+        help="leave out artifacts.system, or give each system its own file",
+    )
+
+
+def read_pair(
+    baseline: str, candidate: str, baseline_request: ReadRequest, candidate_request: ReadRequest
+) -> tuple[ItemTable, ItemTable]:
+    """Both artifacts of a comparison; two large files are read side by side."""
+    work = ((baseline, baseline_request), (candidate, candidate_request))
+    if not all(_is_large(path) for path, _ in work):
+        first, second = (read(path, request) for path, request in work)
+        return first, second
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    with ThreadPoolExecutor(2) as pool:
+        futures = [pool.submit(read, path, request) for path, request in work]
+        return futures[0].result(), futures[1].result()
+
+
+def _is_large(path: str) -> bool:
+    try:
+        return Path(path).stat().st_size >= BYTES
+    except (OSError, ValueError):
+        return False
 
 
 def detect(path: str) -> str:

@@ -26,8 +26,9 @@ class Records:
     """One entry per row everywhere.
 
     cells: path -> cells (str, int, float, bool, None, NoNumber, list, dict or ABSENT), only for paths
-    that were asked for and occur. available: names for messages and the first look. text: every cell is text (CSV).
-    lines: line of each row. place: how to name row i where there are no lines.
+    that were asked for and occur. available: names for messages and the first look.
+    text: every cell is text (CSV). lines: line of each row.
+    place: how to name row i where there are no lines.
     ids, repeats, failed: the format's own. refused: metric -> why it has no value per item.
     """
 

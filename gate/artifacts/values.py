@@ -101,6 +101,17 @@ def number(cell: Any, rule: Rule) -> float:
     )
 
 
+def why_missing(cell: Any, *, text: bool) -> str:
+    """What stands in a cell that holds no number."""
+    try:
+        number(cell, Rule("", "graded", {}, text))
+    except _NoValue as gap:
+        return str(gap)
+    except _Unfit as unfit:
+        return str(unfit.args[0])
+    return "no number"
+
+
 def _finite(cell: float) -> float:
     try:
         value = float(cell)

@@ -1,0 +1,109 @@
+"""Large JSON Lines through DuckDB: cells as JSON text, so that 1, 1.0, "1" and true stay apart."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from gate.artifacts.content import Content
+from gate.artifacts.large.pulled import Pulled, Query, literal, wanted
+from gate.artifacts.large.scan import scan
+from gate.artifacts.limits import LINE_BYTES
+from gate.artifacts.lookup import names_in
+from gate.artifacts.strict_json import parse_line
+from gate.artifacts.table import ReadRequest
+from gate.errors import GateError
+
+
+def pull(content: Content, request: ReadRequest) -> Pulled | None:
+    """The named columns, or None where the plain way has to look."""
+    rows = _first_rows(content)
+    found = scan(content, json=True)
+    if found is None or found.odd_ends or rows is None:
+        return None
+    names = set().union(*rows)
+    if found.keys != found.lines * len(names) or any(len(row) != len(names) for row in rows):
+        return None  # nested objects, keys that vary, or a key that occurs twice
+    want = wanted(request, names.__contains__)
+    if want is None:
+        return None
+    result = _query([want.id, *want.texts, *want.metrics], request).run(content, want, found.lines)
+    if result is None:
+        return None
+    count, (ids, *joined), numbers = result
+    plain_ids = _plain_ids(ids, count)
+    if plain_ids is None:
+        return None
+    return Pulled(
+        format="jsonl",
+        count=count,
+        ids=plain_ids,
+        texts={path: _cells(cells) for path, cells in zip(want.texts, joined, strict=True)},
+        numbers=dict(zip(want.metrics, numbers, strict=True)),
+        cell=lambda path, row: parse_line(content.line_at(row + 1).decode("utf-8"), "", row + 1)[path],
+        available=names_in(rows),
+        text=False,
+        first_line=1,
+    )
+
+
+def _first_rows(content: Content) -> list[dict[str, Any]] | None:
+    """The rows in the first 64 KiB, of which all others are taken to have the keys (the counts then tell)."""
+    lines = content.head.split(b"\n")[:-1][:50]
+    try:
+        rows = [parse_line(line.decode("utf-8"), content.path, 1) for line in lines]
+    except (GateError, UnicodeDecodeError):
+        return None
+    return rows if rows and all(type(row) is dict for row in rows) else None
+
+
+def _query(paths: list[str], request: ReadRequest) -> Query:
+    columns = {path: f"{literal(path)}: 'JSON'" for path in paths}
+    words = " ".join(
+        f"WHEN {literal(json.dumps(word, ensure_ascii=False))} THEN {value!r}"
+        for word, value in request.words.items()
+    )
+
+    def text(path: str) -> str:
+        return f"coalesce({_token(path)}, 'null')"
+
+    def number(path: str, kind: str) -> str:
+        token = _token(path)
+        booleans = "WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0" if kind == "binary" else ""
+        plain = f"CASE WHEN {token} IS NULL THEN 'nan'::DOUBLE ELSE TRY_CAST({token} AS DOUBLE) END"
+        return f"CASE {token} {words} {booleans} ELSE {plain} END" if words or booleans else plain
+
+    return Query(
+        table=(
+            f"read_json(?, format='newline_delimited', columns={{{', '.join(columns.values())}}}, "
+            f"maximum_object_size={LINE_BYTES}, compression='none', ignore_errors=false)"
+        ),
+        text=text,
+        number=number,
+    )
+
+
+def _token(path: str) -> str:
+    from gate.artifacts.engine import quote  # noqa: PLC0415
+
+    return f"{quote(path)}::VARCHAR"
+
+
+def _plain_ids(joined: str, count: int) -> str | None:
+    """Ids of one type: all text without escapes, or all whole numbers."""
+    quotes = joined.count('"')
+    if quotes == 2 * count and "\\" not in joined and joined.startswith('"'):
+        bare = joined.replace('"', "")
+        return bare if bare.count("\n") == count - 1 else None
+    if quotes == 0 and joined.isascii() and not joined.encode("ascii").translate(None, b"0123456789\n"):
+        return joined
+    return None
+
+
+def _cells(joined: str) -> list[Any]:
+    """JSON texts as values; most columns hold few distinct ones."""
+    known: dict[str, Any] = {}
+    tokens = joined.split("\n")
+    for token in set(tokens):
+        known[token] = parse_line(token, "", 1)
+    return [known[token] for token in tokens]

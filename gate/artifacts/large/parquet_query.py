@@ -1,0 +1,73 @@
+"""Large Parquet through DuckDB."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gate.artifacts import engine
+from gate.artifacts.content import Content
+from gate.artifacts.large.pulled import Pulled, Query, lines_of, wanted
+from gate.artifacts.table import ReadRequest
+
+_INTEGERS = frozenset(
+    {"tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint"}
+)
+_TEXTS = frozenset({"varchar", "enum", "uuid"})
+_FLOATS = frozenset({"double", "float"})
+
+
+def pull(content: Content, request: ReadRequest) -> Pulled | None:
+    """The named columns, or None where the plain way has to look."""
+    with engine.connect() as connection, engine.readable(content) as file:
+        schema = engine.schema(connection, "read_parquet", file, content.path)
+    kinds = {name: str(kind.id) for name, kind in schema.items()}
+    want = wanted(request, kinds.__contains__)
+    if want is None or not _fits(request, kinds, want.id, (*want.texts,), want.metrics):
+        return None
+
+    def text(path: str) -> str:
+        return f"coalesce(CAST({engine.quote(path)} AS VARCHAR), '')"
+
+    def number(path: str, _: str) -> str:
+        return f"coalesce(CAST({engine.quote(path)} AS DOUBLE), 'nan'::DOUBLE)"
+
+    result = Query(table="read_parquet(?)", text=text, number=number).run(content, want, None)
+    if result is None:
+        return None
+    count, (ids, *joined), numbers = result
+    texts = [lines_of(column, count) for column in joined]
+    if any(cells is None for cells in texts):
+        return None
+    return Pulled(
+        format="parquet",
+        count=count,
+        ids=ids,
+        texts={path: cells for path, cells in zip(want.texts, texts, strict=True) if cells is not None},
+        numbers=dict(zip(want.metrics, numbers, strict=True)),
+        cell=lambda path, row: _cell(content, path, row),
+        available=tuple(schema),
+        text=False,
+        first_line=None,
+    )
+
+
+def _fits(
+    request: ReadRequest, kinds: dict[str, str], id_path: str, texts: tuple[str, ...], metrics: Any
+) -> bool:
+    """Whether text is text and numbers are numbers; booleans only for metrics that are pass/fail."""
+    if kinds[id_path] not in _TEXTS | _INTEGERS or not all(
+        kinds[path] in _TEXTS | _INTEGERS for path in texts
+    ):
+        return False
+    binary = {path for path, kind in metrics.items() if kind == "binary"}
+    return not request.words and all(
+        kinds[path] in _INTEGERS | _FLOATS or (kinds[path] == "boolean" and path in binary)
+        for path in metrics
+    )
+
+
+def _cell(content: Content, path: str, row: int) -> Any:
+    with engine.connect() as connection, engine.readable(content) as file:
+        sql = f"SELECT {engine.quote(path)} FROM read_parquet(?) LIMIT 1 OFFSET {row}"  # noqa: S608
+        found = connection.execute(sql, [file]).fetchone()
+    return None if found is None else found[0]

@@ -1,0 +1,95 @@
+"""What the queries pull out of a large file, in file order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gate.artifacts import engine
+from gate.artifacts.content import Content
+from gate.artifacts.records import outcome_paths
+from gate.artifacts.table import FloatArray, ReadRequest
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pulled:
+    """ids: one a line, each ended. texts: path -> cells, for repeats, clusters, text columns and run status.
+
+    numbers: path -> values, not finite where there is no number. cell: what stands there, as Python value.
+    """
+
+    format: str
+    count: int
+    ids: str
+    texts: Mapping[str, list[Any]]
+    numbers: Mapping[str, FloatArray]
+    cell: Callable[[str, int], Any]
+    available: tuple[str, ...]
+    text: bool
+    first_line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The paths of a request that a file has. texts and metrics in a fixed order."""
+
+    id: str
+    texts: tuple[str, ...]
+    metrics: Mapping[str, str]
+
+
+def wanted(request: ReadRequest, has: Callable[[str], bool]) -> Wanted | None:
+    """What to pull, or None if a column that must be there is not."""
+
+    def path(name: str) -> str:
+        return request.mapping.get(name, name)
+
+    needed = [request.id, *(name for name in (request.repeat, request.cluster) if name is not None)]
+    needed += [name for name in (*request.columns, *request.metrics) if name not in request.optional]
+    if not all(has(path(name)) for name in needed):
+        return None
+    texts = [request.repeat, request.cluster, *request.columns]
+    paths = [path(name) for name in texts if name is not None] + list(outcome_paths(request).values())
+    metrics = {path(name): kind for name, kind in request.metrics.items() if has(path(name))}
+    return Wanted(path(request.id), tuple(dict.fromkeys(filter(has, paths))), metrics)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A table function and the SQL of every column."""
+
+    table: str
+    text: Callable[[str], str]
+    number: Callable[[str, str], str]
+
+    def run(
+        self, content: Content, want: Wanted, expected: int | None
+    ) -> tuple[int, list[str], list[FloatArray]] | None:
+        """(rows, ids and texts each joined by line ends, numbers); None where the plain way has to look."""
+        with engine.connect() as connection, engine.readable(content) as file:
+            return self._run(connection, file, want, expected)
+
+    def _run(
+        self, connection: duckdb.DuckDBPyConnection, file: str, want: Wanted, expected: int | None
+    ) -> tuple[int, list[str], list[FloatArray]] | None:
+        texts = [self.text(path) for path in (want.id, *want.texts)]
+        numbers = [self.number(path, kind) for path, kind in want.metrics.items()]
+        found = engine.gathered(connection, texts, numbers, self.table, file)
+        if found is None or found[0] == 0 or (expected is not None and found[0] != expected):
+            return None
+        return found
+
+
+def lines_of(joined: str, count: int) -> list[str] | None:
+    """The cells of a joined column; None if cells hold line ends themselves."""
+    cells = joined.split("\n")
+    return cells if len(cells) == count else None
+
+
+def literal(text: str) -> str:
+    """An SQL text."""
+    return "'" + text.replace("'", "''") + "'"
