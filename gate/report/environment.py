@@ -8,17 +8,20 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
 
 from gate.report.cells import cell, prose
+from gate.report.plain import visible
 
 
-def _source(name: str) -> str:
+def source(name: str) -> str:
+    """The text of a file beside the templates."""
     return files("gate.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _environment(finalize: Callable[..., Any] | None) -> Environment:
     return Environment(
-        loader=FunctionLoader(_source),
+        loader=FunctionLoader(source),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=finalize,
@@ -38,5 +41,9 @@ def markdown_environment() -> Environment:
 
 @cache
 def html_environment() -> Environment:
-    """HTML, escaped by Jinja."""
-    return _environment(None)
+    """HTML, escaped by Jinja after hidden characters are written out."""
+    return _environment(_visible)
+
+
+def _visible(value: object) -> object:
+    return value if isinstance(value, Markup) else visible(str(value))

@@ -124,13 +124,15 @@ def bound(block: Mapping[str, Any]) -> str:
 
 def change_rows(found: Sequence[Mapping[str, Any]], most: int) -> list[ChangeRow]:
     """The first ``most`` changed items, largest change first."""
-    return [
-        ChangeRow(
-            str(change["id"]),
-            compact(change["baseline"]),
-            compact(change["candidate"]),
-            compact(change["delta"], "+"),
-            change.get("shown") or {},
-        )
-        for change in found[:most]
-    ]
+    return [change_row(change) for change in found[:most]]
+
+
+def change_row(change: Mapping[str, Any]) -> ChangeRow:
+    """One changed item, formatted."""
+    return ChangeRow(
+        str(change["id"]),
+        compact(change["baseline"]),
+        compact(change["candidate"]),
+        compact(change["delta"], "+"),
+        change.get("shown") or {},
+    )
