@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,3 +144,20 @@ def with_reports(done: Answer, reports: Path) -> Answer:
     assert report["exit_code"] == done.code, "the exit code and the report disagree"
     text = (reports / "summary.md").read_text(encoding="utf-8")
     return Answer(done.code, done.out, done.err, report, text)
+
+
+def tables(blocks: list[dict[str, Any]], first_id: int = 0) -> dict[str, list[dict[str, Any]]]:
+    """Rows a side: a block is ``n`` items that are alike; a side it does not name lacks them."""
+    names = sorted({key for block in blocks for key in block if key.startswith(("baseline", "candidate"))})
+    sides: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    numbers = itertools.count(first_id)
+    for block in blocks:
+        ids = block.get("ids") or [f"q{next(numbers):05d}" for _ in range(block["n"])]
+        for name in names:
+            if name not in block:
+                continue
+            runs = block[name] if isinstance(block[name], list) else [block[name]]
+            sides[name] += [{"id": item, **block.get("both", {}), **run} for item in ids for run in runs]
+    for name, rows in sides.items():
+        random.Random(len(rows) + len(name)).shuffle(rows)
+    return sides

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import random
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from black_box import Answer, command, with_reports, write_rows
+from black_box import Answer, command, tables, with_reports, write_rows
 
 CASES = Path(__file__).resolve().parent / "cases"
 FOLDERS = sorted(path.parent for path in CASES.rglob("expected.json"))
@@ -73,23 +71,6 @@ def made(recipe: Path, place: Path) -> Iterator[str]:
             str(write_rows(place / f"{name}-{side}{suffix}", rows)) for side, rows in tables(blocks).items()
         ]
         yield from ("--set", name, *files)
-
-
-def tables(blocks: list[dict[str, Any]], first_id: int = 0) -> dict[str, list[dict[str, Any]]]:
-    """Rows a side: a block is ``n`` items that are alike; a side it does not name lacks them."""
-    names = sorted({key for block in blocks for key in block if key.startswith(("baseline", "candidate"))})
-    sides: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-    numbers = itertools.count(first_id)
-    for block in blocks:
-        ids = block.get("ids") or [f"q{next(numbers):05d}" for _ in range(block["n"])]
-        for name in names:
-            if name not in block:
-                continue
-            runs = block[name] if isinstance(block[name], list) else [block[name]]
-            sides[name] += [{"id": item, **block.get("both", {}), **run} for item in ids for run in runs]
-    for name, rows in sides.items():
-        random.Random(len(rows) + len(name)).shuffle(rows)
-    return sides
 
 
 def check(step: Mapping[str, Any], answer: Answer) -> None:
