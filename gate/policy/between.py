@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gate.errors import quoted
 from gate.policy.findings import Finding, Path
-from gate.policy.methods import BINARY_TESTS, CLUSTER_TESTS, CLUSTERED_PASS_FAIL, NULL_IS_ZERO, takes_margin
+from gate.policy.methods import BINARY_TESTS, CLUSTERED_PASS_FAIL, NULL_IS_ZERO, takes_margin
 
 if TYPE_CHECKING:
     from gate.policy.model import Artifacts, Gating, Guardrail, Items, Rule, Slices
@@ -58,8 +58,6 @@ def rule(r: Rule) -> Iterator[Finding]:
     """What gating and guardrails share."""
     if r.kind == "graded" and r.test in BINARY_TESTS | CLUSTERED_PASS_FAIL:
         yield conflict(f"test {r.test} is for pass/fail metrics, but kind is graded", "test")
-    if r.kind == "binary" and r.test not in BINARY_TESTS | CLUSTER_TESTS | {"auto", "gaffke"}:
-        yield conflict(f"test {r.test} is for graded metrics, but kind is binary", "test")
     if r.kind == "graded" and r.interval is not None:
         yield conflict(f"interval {r.interval} is for pass/fail metrics, but kind is graded", "interval")
     if r.set is not None and r.set.startswith("-"):

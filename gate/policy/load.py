@@ -49,6 +49,9 @@ def loads(text: str, path: str = "policy") -> LoadedPolicy:
     return _checked(data, path)
 
 
+_HELP = "correct this key; gate schema policy prints every key with what it takes"
+
+
 def line_of(lines: Mapping[Path, int], path: Path) -> int:
     """The line of a key, or of the nearest key above it that is written."""
     while path and path not in lines:
@@ -97,4 +100,4 @@ def _error(findings: list[Finding], lines: Mapping[Path, int], path: str) -> Gat
     more = len(findings) - 1
     message = f"{first.message} (and {more} more)" if more else first.message
     line = first.line or line_of(lines, first.path)
-    return GateError(first.code, message, where=f"{path}:{line}", help=first.help)
+    return GateError(first.code, message, where=f"{path}:{line}", help=first.help or _HELP)

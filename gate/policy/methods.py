@@ -27,6 +27,8 @@ Test = Literal["auto", BinaryTest, GradedTest, ClusterTest]
 IntervalMethod = Literal["fay_lumbard", "tango", "wald", "agresti_min", "bonett_price", "newcombe"]
 
 BINARY_TESTS = frozenset(get_args(BinaryTest))
+GRADED_TESTS = frozenset(get_args(GradedTest)) - {"gaffke"}
+"""Tests that pass/fail takes only as a mean over repeats; gaffke takes it as it is."""
 CLUSTER_TESTS = frozenset(get_args(ClusterTest))
 CLUSTERED_PASS_FAIL = frozenset({"obuchowski", "durkalski", "yang"})
 NULL_IS_ZERO = frozenset(

@@ -25,7 +25,9 @@ def read(path: str) -> bytes:
         raise _unopened(path, error) from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise GateError("policy_not_a_file", "the policy is not a regular file", where=path)
+        raise GateError(
+            "policy_not_a_file", "the policy is not a regular file", where=path, help="name a YAML file"
+        )
     try:
         with os.fdopen(descriptor, "rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -38,7 +40,12 @@ def read(path: str) -> bytes:
 
 def too_large(path: str) -> GateError:
     """The error for a policy above the limit."""
-    return GateError("policy_too_large", f"the policy is larger than {MAX_BYTES} bytes", where=f"{path}:1")
+    return GateError(
+        "policy_too_large",
+        f"the policy is larger than {MAX_BYTES} bytes",
+        where=f"{path}:1",
+        help="is this the right file? a policy is a page of YAML",
+    )
 
 
 def _unopened(path: str, error: OSError | ValueError) -> GateError:
@@ -50,7 +57,9 @@ def _unopened(path: str, error: OSError | ValueError) -> GateError:
             "policy_is_a_link", "the policy is a symbolic link", where=path, help="name the file it points to"
         )
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return GateError("policy_unreadable", f"the policy cannot be read ({reason})", where=path)
+    return GateError(
+        "policy_unreadable", f"the policy cannot be read ({reason})", where=path, help="check the rights"
+    )
 
 
 def decode(data: bytes, path: str) -> str:

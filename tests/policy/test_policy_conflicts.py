@@ -146,6 +146,6 @@ def test_seeds_need_five_unless_more_are_asked_for() -> None:
 
 
 def test_two_conflicts_of_one_section_are_two_findings() -> None:
-    error = refused(BASE + "  test: paired_t\n  scale: [0, 2]\n")
+    error = refused(BASE + "  suspect_gain: 0.001\n  scale: [0, 2]\n")
     assert error.where == "gate.yaml:8"
     assert error.message.endswith("(and 1 more)")

@@ -102,7 +102,7 @@ def test_a_wrong_value_says_what_is_wanted_and_what_was_found(key: str, found: s
         ("5%", "write 0.05 without quotes"),
         ("0,05", "write 0.05 without quotes"),
         ('"0.05"', "write 0.05 without quotes"),
-        ("a lot", ""),
+        ("a lot", "correct this key; gate schema policy prints every key with what it takes"),
         ("5", "5 % is 0.05"),
         ("1000", "write a number from 0 to 1"),
     ],
@@ -158,3 +158,9 @@ def test_a_test_of_independent_items_is_refused_where_clusters_are_declared() ->
     assert one(BASE + "  assurance: guaranteed\n" + clustered) == ("keys_conflict", "8")
     assert one(BASE + "  interval: tango\n" + clustered) == ("keys_conflict", "8")
     assert loads(BASE + clustered).policy.items.cluster == "doc"
+
+
+def test_graded_tests_are_for_pass_fail_with_repeats_only() -> None:
+    """With repeats pass/fail becomes a mean per item."""
+    assert one(BASE + "  test: sign_flip\n") == ("keys_conflict", "8")
+    assert loads(BASE + "  test: sign_flip\nitems: {repeat: run}\n").policy.gating.test == "sign_flip"
