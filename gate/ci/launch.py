@@ -7,18 +7,18 @@ it by accident or by malice never stands in for a locked package.
 from __future__ import annotations
 
 import os
+import runpy
 import sys
 
 
-def main() -> int:
-    """Run ``gate ci run``."""
+def main() -> None:
+    """Run ``gate ci run`` as ``python -m gate`` would."""
     source = os.environ.get("GATE_SOURCE")
     if source:
         sys.path.append(source)
-    from gate.cli.main import main as gate  # noqa: PLC0415 - the path to it was not known before
-
-    return gate(["ci", "run"], sys.stdout, sys.stderr)
+    sys.argv = ["gate", "ci", "run"]
+    runpy.run_module("gate", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

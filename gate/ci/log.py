@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from gate.report.plain import cut, line
+from gate.report.plain import cut, line, visible
 
 Level = Literal["error", "warning", "notice"]
 LONGEST_MESSAGE = 1000
@@ -23,8 +23,9 @@ def inert(text: str) -> str:
 
 def annotation(level: Level, title: str, message: str) -> str:
     """One annotation. The runner cuts long messages, so they are cut here, with a mark."""
-    text = _HASH_COMMAND.sub("#\\\\#", cut(message, LONGEST_MESSAGE))
-    return f"::{level} title={_property(title)}::{_data(text)}"
+    text = _HASH_COMMAND.sub("#\\\\#", cut(message, LONGEST_MESSAGE).replace("\r\n", "\n"))
+    shown = "\n".join(visible(each) for each in text.split("\n"))
+    return f"::{level} title={_property(visible(title))}::{_data(shown)}"
 
 
 def _data(text: str) -> str:

@@ -74,6 +74,6 @@ def fit(text: str, room: int) -> bytes:
 
 def _closed(text: bytes) -> bytes:
     """Close what the cut left open, or the note would disappear inside it."""
-    if text.count(b"\n```") % 2:
+    if (b"\n" + text).count(b"\n```") % 2:
         text += b"```\n"
     return text + b"\n</details>" * min(text.count(b"<details") - text.count(b"</details>"), 50)

@@ -1,0 +1,210 @@
+"""The many small variants of a job, in this process: inputs, paths, reports, summaries, first policies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .jobs import BETTER, LOOSE, SAME, WORSE, Checkout, decide, write_results
+from .scenarios import HOSTILE, change, told
+
+
+def pushed_environment(checkout: Checkout, **more: str) -> dict[str, str]:
+    return checkout.environment("push", {}, checkout.head("main")) | more
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"baseline": ""}, "the input baseline is empty"),
+        ({"baseline": " \n"}, "the input baseline is empty"),
+        ({"mode": "Advisory"}, "mode must be enforce or advisory"),
+        ({"mode": "yes"}, "mode must be enforce or advisory"),
+        ({"history-mode": "init"}, "history-mode must be normal or read-only"),
+        ({"summary": "yes"}, "summary must be full, short or none"),
+        ({"policy-ref": "HEAD~1"}, "policy-ref must be"),
+        ({"policy-ref": "main"}, "policy-ref must be"),
+        ({"policy-ref": "refs/heads/--upload-pack=x"}, "policy-ref must be"),
+        ({"policy-ref": "abc1234"}, "policy-ref must be"),
+        ({"exit-zero-on": "block"}, "takes hold and inconclusive"),
+        ({"exit-zero-on": "error"}, "takes hold and inconclusive"),
+        ({"baseline": "/etc/passwd"}, "must lie in the workspace"),
+        ({"candidate": "../../../etc/passwd"}, "must lie in the workspace"),
+        ({"history": "/etc/history.jsonl"}, "must lie in the workspace"),
+        ({"report-dir": "../outside"}, "must lie in the workspace"),
+        ({"report-dir": "../../.git/hooks"}, "must lie in the workspace"),
+        ({"report-dir": ".git/hooks"}, "must not lie in .git"),
+        ({"policy": "../gate.yaml"}, "plain path inside the repository"),
+        ({"policy": "/etc/gate.yaml"}, "plain path inside the repository"),
+        ({"policy": "--output=x"}, "plain path inside the repository"),
+        ({"policy": "HEAD:gate.yaml"}, "plain path inside the repository"),
+        ({"policy": "other.yaml"}, "no such policy"),
+        ({"sets": "safety one.jsonl"}, "NAME BASELINE CANDIDATE"),
+        ({"sets": 'safety "one.jsonl two.jsonl'}, "NAME BASELINE CANDIDATE"),
+    ],
+)
+def test_a_wrong_input_is_an_error_with_its_reason(
+    pushed: Checkout, given: dict[str, str], said: str
+) -> None:
+    done = decide(pushed, pushed_environment(pushed), **given)
+    told(done, "error", 2)
+    assert said in done.outputs["reason"]
+    assert set(done.commands) == {"error"}
+    assert said in done.summary.replace("&#46;", ".")
+
+
+def test_an_empty_word_means_the_strict_default(pushed: Checkout) -> None:
+    """``mode: ${{ vars.NOT_SET }}`` is an empty text."""
+    write_results(pushed.workspace, WORSE)
+    told(
+        decide(pushed, pushed_environment(pushed), mode="", summary="", policy="", policy_ref=""), "block", 1
+    )
+
+
+def test_several_challengers(pushed: Checkout) -> None:
+    candidate = pushed.workspace / "candidate.jsonl"
+    candidate.rename(pushed.workspace / "better.jsonl")
+    write_results(pushed.workspace, SAME)
+    candidate.rename(pushed.workspace / "same.jsonl")
+    write_results(pushed.workspace, BETTER)
+    done = decide(pushed, pushed_environment(pushed), candidate="same.jsonl\nbetter.jsonl\n")
+    told(done, "promote", 0)
+    assert done.outputs["winner"] == "better.jsonl"
+
+
+@pytest.mark.parametrize("mode", ["enforce", "advisory"])
+def test_the_first_policy_decides_nothing(checkout: Checkout, mode: str) -> None:
+    started = change({"other.yaml": LOOSE}, BETTER)(checkout)
+    done = decide(checkout, checkout.environment(*started), policy="other.yaml", mode=mode)
+    if mode == "enforce":
+        told(done, "error", 2)
+        assert "merge the first policy with mode" in done.summary
+    else:
+        told(done, "promote", 0)
+        assert done.outputs["policy-commit"] == "worktree"
+        assert "decides nothing" in done.summary
+
+
+def test_a_worktree_policy_on_a_change_is_only_advisory(checkout: Checkout) -> None:
+    started = change({"gate.yaml": LOOSE}, WORSE)(checkout)
+    done = decide(checkout, checkout.environment(*started), policy_ref="worktree")
+    told(done, "block", 0)
+    assert "only advisory" in done.summary
+    assert "warning" in done.commands
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"gate.yaml": None, "x": "x"}, "removes the policy"),
+        ({"gate.yaml": "version: 7\n"}, "makes the policy invalid"),
+        ({"gate.yaml": "# a comment\nversion: 1\n"}, "makes the policy invalid"),
+    ],
+)
+def test_other_edits_of_the_policy_are_told(
+    checkout: Checkout, files: dict[str, str | None], said: str
+) -> None:
+    started = change(files, BETTER)(checkout)
+    done = decide(checkout, checkout.environment(*started))
+    told(done, "promote", 0)
+    assert said in done.summary
+
+
+def test_a_comment_in_the_policy_is_no_weakening(checkout: Checkout) -> None:
+    text = (checkout.server / "gate.yaml").read_text("utf-8")
+    started = change({"gate.yaml": f"# why\n{text}"}, BETTER)(checkout)
+    done = decide(checkout, checkout.environment(*started))
+    assert "nothing that decides" in done.summary
+    assert "weakens" not in done.log
+
+
+def test_a_hostile_id_in_an_error_is_inert(pushed: Checkout) -> None:
+    lines = [json.dumps({"id": name, "correct": 1}) + "\n" for name in HOSTILE]
+    (pushed.workspace / "baseline.jsonl").write_text("".join(lines * 2), encoding="utf-8")
+    done = decide(pushed, pushed_environment(pushed))
+    told(done, "error", 2)
+    assert done.commands == ["error"]
+    assert "<img" not in done.summary
+
+
+def test_a_link_out_of_the_workspace_is_refused(pushed: Checkout, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (pushed.workspace / "baseline.jsonl").rename(outside / "baseline.jsonl")
+    (pushed.workspace / "in").symlink_to(outside)
+    told(decide(pushed, pushed_environment(pushed), baseline="in/baseline.jsonl"), "error", 2)
+
+
+def test_reports_go_where_they_should_and_stale_ones_do_not_count(pushed: Checkout) -> None:
+    folder = pushed.workspace / "reports"
+    done = decide(pushed, pushed_environment(pushed), report_dir="reports")
+    told(done, "promote", 0)
+    assert done.outputs["report-json"] == str(folder / "report.json")
+    assert "GATE_VERDICT=promote\n" in (folder / "outputs.env").read_text("utf-8")
+    assert (folder / "policy.yaml").read_text("utf-8") == (pushed.workspace / "gate.yaml").read_text("utf-8")
+    (pushed.workspace / "baseline.jsonl").unlink()
+    told(decide(pushed, pushed_environment(pushed), report_dir="reports"), "error", 2)
+
+
+def test_a_planted_link_for_a_report_is_not_followed(pushed: Checkout, tmp_path: Path) -> None:
+    folder, target = pushed.workspace / "reports", tmp_path / "target"
+    folder.mkdir()
+    target.write_text("mine")
+    for name in ("report.json", "summary.md", "policy.yaml", "outputs.env", "junit.xml"):
+        (folder / name).symlink_to(target)
+    told(decide(pushed, pushed_environment(pushed), report_dir="reports"), "promote", 0)
+    assert target.read_text() == "mine"
+
+
+def test_junit_and_attestation_are_named_when_they_are_written(pushed: Checkout) -> None:
+    done = decide(pushed, pushed_environment(pushed))
+    for name in ("report-junit", "attestation"):
+        assert done.outputs[name] == "" or Path(done.outputs[name]).stat().st_size > 0
+
+
+def test_summary_short_and_none(pushed: Checkout) -> None:
+    full = decide(pushed, pushed_environment(pushed)).summary
+    short = decide(pushed, pushed_environment(pushed), summary="short").summary
+    assert "promote" in short
+    assert "Policy" in short
+    assert len(short) < len(full)
+    assert decide(pushed, pushed_environment(pushed), summary="none").summary == ""
+
+
+def test_a_pull_request_without_its_event_is_an_error(pushed: Checkout) -> None:
+    told(decide(pushed, pushed_environment(pushed, GITHUB_EVENT_NAME="pull_request")), "error", 2)
+
+
+def test_outside_a_repository_the_policy_must_be_asked_for_as_a_plain_file(pushed: Checkout) -> None:
+    (pushed.workspace / ".git").rename(pushed.workspace / "git")
+    environment = pushed_environment(pushed, GITHUB_EVENT_NAME="schedule")
+    told(decide(pushed, environment), "error", 2)
+    told(decide(pushed, environment, policy_ref="worktree"), "promote", 0)
+
+
+def test_a_bug_is_an_error_whatever_the_mode(pushed: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr("gate.cli.run.run", broken)
+    done = decide(pushed, pushed_environment(pushed), mode="advisory")
+    told(done, "error", 70)
+
+
+def test_other_systems_get_plain_lines_and_a_file_of_variables(pushed: Checkout) -> None:
+    environment = {
+        key: value for key, value in pushed_environment(pushed).items() if not key.startswith("GITHUB_")
+    }
+    environment |= {
+        "GITLAB_CI": "true",
+        "CI_PROJECT_DIR": str(pushed.workspace),
+        "CI_PIPELINE_SOURCE": "push",
+    }
+    done = decide(pushed, environment, report_dir="reports")
+    assert done.exit_code == 0
+    assert done.commands == []
+    lines = (pushed.workspace / "reports" / "outputs.env").read_text("utf-8").splitlines()
+    assert "GATE_VERDICT=promote" in lines
+    assert all(line.startswith("GATE_") and line.partition("=")[0].isidentifier() for line in lines)
