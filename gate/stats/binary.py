@@ -191,7 +191,7 @@ class _Rate:
         t = 0.5 * (self.high - start) * nodes + 0.5 * (self.high + start)
         density = np.exp((self.a - 1) * np.log(t) + (self.b - 1) * np.log1p(-t) - self.log_norm)
         mass = 0.5 * (self.high - start) * weights * density
-        inside = float(mass @ beta_cdf(*share, 0.5 * (1 + x / t)))
+        inside = float(np.sum(mass * beta_cdf(*share, 0.5 * (1 + x / t))))
         return inside + decided
 
 

@@ -112,7 +112,7 @@ def cluster_pairs(
         np.asarray(totals[rank], dtype=np.float64),
         gains[rank],
         losses[rank],
-        float(np.dot(paired.values**2, paired.counts)),
+        float(np.sum(paired.values**2 * paired.counts)),
         paired.binary,
         paired.ratio,
         (low, high),

@@ -93,7 +93,7 @@ def obuchowski(data: Clusters, ask: Ask) -> TestResult:
 
     def z(m: float) -> float:
         e = data.totals - m * data.sizes
-        return shrink * _ratio(float(e.sum()), float(e @ e))
+        return shrink * _ratio(float(e.sum()), float(np.sum(e * e)))
 
     return _score("obuchowski", data, ask, z, data.mean)
 
@@ -103,7 +103,7 @@ def durkalski(data: Clusters, ask: Ask) -> TestResult:
     rates = data.totals / data.sizes
 
     def z(m: float) -> float:
-        return _ratio(float((rates - m).sum()), float((rates - m) @ (rates - m)))
+        return _ratio(float((rates - m).sum()), float(np.sum((rates - m) ** 2)))
 
     result = _score("durkalski", data, ask, z, float(rates.mean()))
     return replace(result, estimand="mean_of_clusters")
@@ -115,7 +115,7 @@ def yang(data: Clusters, ask: Ask) -> TestResult:
 
     def z(m: float) -> float:
         e = data.totals - m * data.sizes
-        return shrink * _ratio(float(e.sum()), 0.5 * float(data.residuals @ data.residuals + e @ e))
+        return shrink * _ratio(float(e.sum()), 0.5 * float(np.sum(data.residuals**2 + e * e)))
 
     return _score("yang", data, ask, z, data.mean)
 
@@ -179,8 +179,8 @@ def satterthwaite_df(data: Clusters) -> float:
     sizes = data.sizes.astype(np.float64)
     total = float(sizes.sum())
     scaled = sizes**2 / (1 - sizes / total)
-    cross = (float(scaled.sum()) ** 2 - float(scaled @ scaled)) / total**2
-    return total**2 / (float(sizes @ sizes) + cross)
+    cross = (float(scaled.sum()) ** 2 - float(np.sum(scaled * scaled))) / total**2
+    return total**2 / (float(np.sum(sizes * sizes)) + cross)
 
 
 def _limits(result: TestResult, data: Clusters) -> TestResult:

@@ -64,7 +64,7 @@ def bounded_p(values: Floats, counts: Ints, m: float, least: float) -> float:
     if y.min() >= 0:
         return clip_p(0.0)
     y /= np.abs(y).max()
-    if float(weights @ y) > 0:
+    if float(np.sum(weights * y)) > 0:
         return clip_p(_tail(-y, weights))
     return clip_p(1.0 - _tail(y, weights))
 
@@ -76,20 +76,46 @@ def _tail(y: Floats, weights: Floats) -> float:
     The relative error is near machine precision however small the tail: the terms do not cancel.
     """
     centre, curvature = _saddle(y, weights)
-    peak = -float(weights @ np.log1p(-centre * y)) - math.log(centre)
+    peak = -float(np.sum(weights * np.log1p(-centre * y))) - math.log(centre)
     scale = 1.0 / math.sqrt(curvature)
+    line = _Line(y / (1.0 - centre * y), weights, scale * math.sinh(3.2))
     total, v = 0.5, 0.0  # the node at v = 0 has weight one half
     while True:
         block = v + STEP * np.arange(1, 9)
         u = scale * np.sinh(block)
-        points = centre + 1j * u
-        log_value = -np.array([weights @ np.log(1.0 - s * y) for s in points]) - np.log(points) - peak
-        terms = np.exp(log_value).real * np.cosh(block)
-        total += float(terms.sum())
+        log_value = line.change(u) - np.log(1.0 + 1j * u / centre)
+        total += float((np.exp(log_value).real * np.cosh(block)).sum())
         v = float(block[-1])
         if float(log_value.real[-1]) + v < -42.0 or v > 60.0:
             break
     return math.exp(peak) * total * STEP * scale / math.pi
+
+
+class _Line:
+    """K(centre + i u) - K(centre) = -sum w log(1 - i u q): power series for the many q with a small u q."""
+
+    def __init__(self, q: Floats, weights: Floats, usual: float) -> None:
+        near = np.abs(q) * usual <= 0.5
+        if near.sum() < 1000:  # a series costs as much as the logarithms of some hundred values
+            near[:] = False
+        self.usual, self.all, self.rest = usual, (q, weights), (q[~near], weights[~near])
+        small, power, sums = q[near], weights[near].copy(), []
+        for k in range(1, 49 if small.size else 1):  # .5^48 is below the rounding error
+            power *= small
+            sums.append(float(power.sum()) / k)
+        self.series = np.array(sums) * 1j ** np.arange(1, len(sums) + 1)
+
+    def change(self, u: Floats) -> np.typing.NDArray[np.complex128]:
+        """At several heights u, ascending."""
+        total, (q, weights) = np.zeros(u.size, dtype=np.complex128), self.all
+        if u[-1] <= self.usual and self.series.size:
+            total += np.sum(self.series * u[:, None] ** np.arange(1, self.series.size + 1), axis=1)
+            q, weights = self.rest
+        if q.size:
+            x = u[:, None] * q
+            total.real -= 0.5 * np.sum(weights * np.log1p(x * x), axis=1)
+            total.imag += np.sum(weights * np.arctan(x), axis=1)
+        return total
 
 
 def _saddle(y: Floats, weights: Floats) -> tuple[float, float]:
@@ -98,8 +124,8 @@ def _saddle(y: Floats, weights: Floats) -> tuple[float, float]:
     s = 0.5 * high
     for _ in range(200):
         z = y / (1.0 - s * y)
-        slope = float(weights @ z) - 1.0 / s
-        curvature = float(weights @ (z * z)) + 1.0 / (s * s)
+        slope = float(np.sum(weights * z)) - 1.0 / s
+        curvature = float(np.sum(weights * z * z)) + 1.0 / (s * s)
         if slope > 0:
             high = s
         else:

@@ -1,4 +1,7 @@
-"""Mean, spread and skewness of a multiset of differences, safe for very large and very small numbers."""
+"""Mean, spread and skewness of a multiset of differences, safe for very large and very small numbers.
+
+Sums, not dot products: those go to a BLAS, whose last digits depend on the machine and its threads.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +36,12 @@ def moments(values: Floats, counts: Ints | None = None) -> Moments:
     # a power of two changes no digit and keeps squares and cubes inside the range of floats
     exponent = math.frexp(largest)[1] if largest > 0 else 0
     x = np.ldexp(values, -exponent)
-    mean = float(np.dot(x, times)) / n
-    mean += float(np.dot(x - mean, times)) / n  # second pass: removes the rounding of the first
+    mean = float(np.sum(x * times)) / n
+    mean += float(np.sum((x - mean) * times)) / n  # second pass: removes the rounding of the first
     centred = x - mean
-    squares = float(np.dot(centred * centred, times))
+    squares = float(np.sum(centred * centred * times))
     sd = math.sqrt(squares / (n - 1)) if n > 1 else 0.0
     if sd <= 1e-13 * max(abs(mean), 1e-300):  # equal values whose mean is not exactly representable
         return Moments(n, math.ldexp(mean, exponent), 0.0, 0.0)
-    cubes = float(np.dot(centred**3, times)) / n
+    cubes = float(np.sum(centred * centred * centred * times)) / n
     return Moments(n, math.ldexp(mean, exponent), math.ldexp(sd, exponent), cubes / sd**3)

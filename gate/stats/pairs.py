@@ -89,18 +89,21 @@ def pair(
     if old.shape != new.shape or old.size == 0:
         raise ValueError(f"baseline and candidate must pair up (found {old.size} and {new.size} values)")
     counted = _by_counting(old, new) if differences is None else None
-    if counted is None:
-        ratio, delta = 1.0, _difference(old, new, differences)
-        if differences is not None:
-            ratio = _ratio(old, new, delta)
-        order = np.lexsort((new, old, delta))
-        old, new, delta = old[order], new[order], delta[order]
-    else:
-        ratio, (old, new, delta) = 1.0, counted
-    values, counts = _runs(delta)
+    if counted is not None:
+        return _frozen(*counted, 1.0)
+    delta = _difference(old, new, differences)
+    ratio = 1.0 if differences is None else _ratio(old, new, delta)
+    order = _row_order(old, new, delta)
+    old, new, delta = old[order], new[order], delta[order]
+    return _frozen(old, new, delta, *_runs(delta), _is_binary(old, new), ratio)
+
+
+def _frozen(
+    old: Floats, new: Floats, delta: Floats, values: Floats, counts: Ints, binary: bool, ratio: float
+) -> Pairs:
     for array in (old, new, delta, values, counts):
         array.flags.writeable = False
-    return Pairs(old, new, delta, values, counts, ratio == 1.0 and _is_binary(old, new), ratio)
+    return Pairs(old, new, delta, values, counts, binary and ratio == 1.0, ratio)
 
 
 def _difference(old: Floats, new: Floats, given: npt.ArrayLike | None) -> Floats:
@@ -112,13 +115,21 @@ def _difference(old: Floats, new: Floats, given: npt.ArrayLike | None) -> Floats
     return tidy(delta, new, old)
 
 
+def _row_order(old: Floats, new: Floats, delta: Floats) -> npt.NDArray[np.intp]:
+    order = np.argsort(delta)
+    ordered = delta[order]
+    if np.all(ordered[1:] > ordered[:-1]):
+        return order
+    return np.lexsort((new, old, delta))
+
+
 def _ratio(old: Floats, new: Floats, delta: Floats) -> float:
     """r of delta = new - r * old, or NaN."""
     scale = float(np.max(np.abs(old)))
     if scale == 0.0:
         return 1.0 if np.allclose(delta, new, rtol=0, atol=1e-9) else math.nan
     x = old / scale
-    r = float(np.dot(x, (new - delta) / scale) / np.dot(x, x))
+    r = float(np.sum(x * (new - delta)) / scale / np.sum(x * x))
     return r if float(np.max(np.abs(new - r * old - delta))) <= 1e-9 * scale else math.nan
 
 
@@ -159,12 +170,12 @@ def tidy(differences: Floats, *scales: Floats) -> Floats:
 
 
 def mean_of(values: Floats, counts: Ints) -> float:
-    """Mean of a multiset, exact to the last digit or so whatever its order."""
-    return (
-        math.fsum((values * counts).tolist()) / int(counts.sum())
-        if values.size < 100_000
-        else float(np.dot(values, counts) / counts.sum())
-    )
+    """Mean of a multiset, to the last digit or so."""
+    n = int(counts.sum())
+    if values.size <= 1000:
+        return math.fsum((values * counts).tolist()) / n
+    mean = float(np.sum(values * counts)) / n
+    return mean + float(np.sum((values - mean) * counts)) / n
 
 
 def _is_binary(old: Floats, new: Floats) -> bool:
@@ -174,7 +185,7 @@ def _is_binary(old: Floats, new: Floats) -> bool:
     return all(bool(np.all((side == low) | (side == high))) for side in (old, new))
 
 
-def _by_counting(old: Floats, new: Floats) -> tuple[Floats, Floats, Floats] | None:
+def _by_counting(old: Floats, new: Floats) -> tuple[Floats, Floats, Floats, Floats, Ints, bool] | None:
     """Sorted rows of data with few distinct scores, by counting cells: no sort of a million rows."""
     left, right = _coded(old), _coded(new)
     if left is None or right is None:
@@ -184,8 +195,13 @@ def _by_counting(old: Floats, new: Floats) -> tuple[Floats, Floats, Floats] | No
     first, second = np.repeat(olds, news.size), np.tile(news, olds.size)
     delta = tidy(second - first, second, first)
     order = np.lexsort((second, first, delta))
-    times = counts[order]
-    return np.repeat(first[order], times), np.repeat(second[order], times), np.repeat(delta[order], times)
+    order = order[counts[order] > 0]
+    first, second, delta, counts = first[order], second[order], delta[order], counts[order]
+    values, places = np.unique(delta, return_inverse=True)
+    totals = np.zeros(values.size, dtype=np.int64)
+    np.add.at(totals, places, counts)
+    columns = (np.repeat(column, counts) for column in (first, second, delta))
+    return (*columns, values, totals, _is_binary(first, second))  # type: ignore[return-value]
 
 
 def _coded(values: Floats, most: int = 32) -> tuple[Floats, npt.NDArray[np.int16]] | None:
@@ -195,6 +211,11 @@ def _coded(values: Floats, most: int = 32) -> tuple[Floats, npt.NDArray[np.int16
     distinct = np.unique(values[: 16 * most])
     while distinct.size <= most and np.isfinite(distinct).all():
         codes = _places(values, distinct)
+        if (
+            distinct.size == 2
+            and np.count_nonzero(values == distinct[0]) + np.count_nonzero(codes) == values.size
+        ):
+            return distinct, codes
         wrong = values[distinct[codes] != values]
         if wrong.size == 0:
             return distinct, codes
@@ -207,8 +228,19 @@ def _places(values: Floats, distinct: Floats) -> npt.NDArray[np.int16]:
         return np.zeros(values.size, dtype=np.int16)
     if distinct.size == 2:
         return np.asarray(values == distinct[1], dtype=np.int16)
+    if np.array_equal(distinct, np.round(distinct)) and distinct[-1] - distinct[0] < 1000:
+        return _integer_places(values, distinct)
     places = np.searchsorted(distinct, values).astype(np.int16)
     return np.asarray(np.minimum(places, distinct.size - 1), dtype=np.int16)
+
+
+def _integer_places(values: Floats, distinct: Floats) -> npt.NDArray[np.int16]:
+    """As searching, but by a table; the caller checks every place, so other numbers may get any."""
+    low, width = int(distinct[0]), int(distinct[-1] - distinct[0]) + 1
+    table = np.zeros(width, dtype=np.int16)
+    table[distinct.astype(np.int64) - low] = np.arange(distinct.size)
+    with np.errstate(invalid="ignore"):
+        return table[np.clip(values.astype(np.int32) - low, 0, width - 1)]
 
 
 def _row_starts(columns: tuple[Floats, ...]) -> npt.NDArray[np.bool_]:

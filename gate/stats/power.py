@@ -60,7 +60,7 @@ def mcnemar_power(n: int, discordant: float, delta: float, level: float) -> floa
     wins = _critical_wins(s, level)
     share = min(1.0, (discordant + delta) / (2 * discordant))
     reject = np.where(wins <= s, np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), s, share), 1.0), 0.0)
-    return min(1.0, float(np.exp(log_mass) @ reject))
+    return min(1.0, float(np.sum(np.exp(log_mass) * reject)))
 
 
 def _critical_wins(s: np.typing.NDArray[np.int64], level: float) -> np.typing.NDArray[np.int64]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from gate.stats.binary import mcnemar_edwards, mcnemar_exact
 from gate.stats.distributions import t_sf
 from gate.stats.moments import moments
@@ -72,7 +74,7 @@ def correlation(pairs: Pairs) -> float | None:
     x, y = _standardised(pairs.baseline), _standardised(pairs.candidate)
     if x is None or y is None:
         return None
-    return max(-1.0, min(1.0, float(x @ y) / (pairs.n - 1)))
+    return max(-1.0, min(1.0, float(np.sum(x * y)) / (pairs.n - 1)))
 
 
 def sd_difference(pairs: Pairs) -> float | None:

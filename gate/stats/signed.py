@@ -59,7 +59,7 @@ def signed_rank(d: Floats, *, pratt: bool) -> tuple[float, float, float]:
     if ranks.size == 0:
         return 1.0, 1.0, 0.0
     signs = np.sign(d[kept])
-    z = float(signs @ ranks) / math.sqrt(float(ranks @ ranks))
+    z = float(np.sum(signs * ranks)) / math.sqrt(float(np.sum(ranks * ranks)))
     if ranks.size > EXACT_RANKS:
         return normal_sf(z), normal_sf(-z), z
     doubled = np.rint(2 * ranks).astype(np.int64)
@@ -155,8 +155,8 @@ def _ranked_limits(d: Floats, level: float, pratt: bool) -> tuple[float, float]:
     def test(m: float) -> tuple[float, float, float]:
         return signed_rank(tidy(d - m, d) if m else d, pratt=pratt)
 
-    low = lower_limit(lambda m: test(m)[0], level, 0.0, bounds, tolerance=1e-11)
-    high = upper_limit(lambda m: test(m)[1], level, 0.0, bounds, tolerance=1e-11)
+    low = lower_limit(lambda m: test(m)[0], level, 0.0, bounds, tolerance=1e-10)
+    high = upper_limit(lambda m: test(m)[1], level, 0.0, bounds, tolerance=1e-10)
     return (
         -math.inf if low <= bounds[0] else _snapped(low, 1),
         math.inf if high >= bounds[1] else _snapped(high, -1),
