@@ -12,7 +12,7 @@ import numpy as np
 from gate.artifacts import summary
 from gate.artifacts.absent import missing_column, no_ids
 from gate.artifacts.digest import Parts, identity, sort_order
-from gate.artifacts.ids import check_ids, id_texts, near_collisions, refuse_duplicates
+from gate.artifacts.ids import check_ids, content_id, id_texts, is_content, near_collisions, refuse_duplicates
 from gate.artifacts.outcome import failed_runs
 from gate.artifacts.records import RESERVED, Records, outcome_paths, paths_of, place
 from gate.artifacts.table import BoolArray, ItemTable, ObjectArray, ReadRequest, Source
@@ -90,7 +90,7 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
         failed=failed,
         repeats=parts.repeats,
         clusters=parts.clusters,
-        columns=columns,
+        columns=_with_extra(records, columns),
         lines=None if records.lines is None else np.asarray(records.lines, dtype=np.int64),
         identity=identity(parts, sort_order(ids, repeats)),
         cautions=(*records.cautions, *_id_cautions(ids, repeats), *metric_cautions, *column_cautions),
@@ -110,6 +110,8 @@ def _ids(job: Job) -> list[str]:
     if not own:
         summary.refuse(cells, job.where)
     ids = id_texts(cells, what, job.where, text=job.records.text)
+    if job.request.id_declared:
+        ids = [content_id(text) if is_content(text) else text for text in ids]
     check_ids(ids, what, job.where)
     return ids
 
@@ -161,6 +163,12 @@ def _columns(job: Job) -> tuple[dict[str, ObjectArray], list[Caution]]:
         else:
             found[name] = text_column(job.needed("column", name), name, job.where)
     return found, cautions
+
+
+def _with_extra(records: Records, columns: dict[str, ObjectArray]) -> dict[str, ObjectArray]:
+    """Columns for the check of both files against each other; they are no part of the identity."""
+    extra = {name: objects(cells) for name, cells in records.extra.items() if name not in columns}
+    return {**columns, **extra}
 
 
 def _clusters(job: Job) -> ObjectArray | None:

@@ -7,6 +7,7 @@ import json
 from gate.artifacts import limits
 from gate.artifacts.content import Content
 from gate.artifacts.encoding import BOM, refuse_wide
+from gate.artifacts.sniff import document_format, row_format
 from gate.errors import GateError
 
 _MAGIC = (
@@ -32,6 +33,8 @@ def detect_content(content: Content) -> str:
     head = content.head
     if head.startswith(b"PAR1"):
         return "parquet"
+    if head.startswith(b"PK\x03\x04"):
+        return _zip_kind(content)
     if head.startswith(b"\x80") and head[1:2] in {b"\x02", b"\x03", b"\x04", b"\x05"}:
         raise _unknown(content, "a pickle, which can run code", "write CSV, JSON Lines, Parquet or NPZ")
     for magic, name, help_text in _MAGIC:
@@ -42,10 +45,30 @@ def detect_content(content: Content) -> str:
     if not text:
         raise GateError("no_items", "the file holds only blanks", where=content.path)
     if text[:1] in {b"{", b"["} or text[:2] in {b"//", b"/*"}:
-        return _json_kind(text, content)
+        return _json_format(text, content)
+    if text[:1] == b"<":
+        return "junit"
     if b"\x00" in head[:1024]:
         raise _unknown(content, "binary data", "write CSV, JSON Lines or Parquet")
     return _table_kind(text)
+
+
+def _json_format(text: bytes, content: Content) -> str:
+    """The tool by the document's keys, or by those of the first line."""
+    if _json_kind(text, content) == "json":
+        return document_format(content.document())
+    first, _ = _two_lines(content)
+    try:
+        row = json.loads(first)
+    except (ValueError, RecursionError):
+        return "jsonl"  # the reader says what is wrong with it
+    return row_format(row, "jsonl") if isinstance(row, dict) else "jsonl"
+
+
+def is_json_lines(content: Content) -> bool:
+    """Whether a JSON file is one object a line."""
+    text = content.head.removeprefix(BOM).lstrip(b" \t\r\n")
+    return _json_kind(text, content) == "jsonl"
 
 
 def _json_kind(text: bytes, content: Content) -> str:
@@ -77,6 +100,22 @@ def _whole(line: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _zip_kind(content: Content) -> str:
+    from gate.artifacts.archive import Archive  # noqa: PLC0415
+
+    names = Archive(content).names
+    if "header.json" in names or any(name.startswith("_journal/") for name in names):
+        return "inspect"
+    if names and all(name.endswith(".npy") for name in names):
+        return "npz"
+    office = "[Content_Types].xml" in names
+    pickled = any(name.endswith(("data.pkl", ".pkl")) for name in names)
+    found = (
+        "an Excel or Office file" if office else "a PyTorch file (a pickle)" if pickled else "a zip archive"
+    )
+    raise _unknown(content, found, "export the table as CSV" if office else "give the result file itself")
 
 
 def _table_kind(text: bytes) -> str:

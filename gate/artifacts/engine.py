@@ -70,14 +70,52 @@ def schema(connection: duckdb.DuckDBPyConnection, reader: str, file: str, path: 
 def select(path: str, schema: Mapping[str, Any]) -> str | None:
     """SQL for the literal column, else for a field inside a struct; None if there is none."""
     if path in schema:
-        return quote(path)
+        return _as_plain(quote(path), schema[path])
     for cut in [position for position, letter in enumerate(path) if letter == "."]:
         kind = schema.get(path[:cut])
         if kind is not None and kind.id == "struct":
-            inner = select(path[cut + 1 :], dict(kind.children))
+            inner = _field(path[cut + 1 :], kind)
             if inner is not None:
-                return f"{quote(path[:cut])}.{inner}"
+                return _as_plain(f"{quote(path[:cut])}.{inner[0]}", inner[1])
     return None
+
+
+def _field(path: str, struct: Any) -> tuple[str, Any] | None:
+    fields = dict(struct.children)
+    if path in fields:
+        return quote(path), fields[path]
+    for cut in [position for position, letter in enumerate(path) if letter == "."]:
+        kind = fields.get(path[:cut])
+        if kind is not None and kind.id == "struct":
+            inner = _field(path[cut + 1 :], kind)
+            if inner is not None:
+                return f"{quote(path[:cut])}.{inner[0]}", inner[1]
+    return None
+
+
+_AS_TEXT = frozenset({"date", "time", "uuid", "enum", "interval", "time with time zone"})
+
+
+def _as_plain(sql: str, kind: Any) -> str:
+    """Types that are neither text nor numbers as text; decimals as whole numbers or floats."""
+    name = str(kind.id)
+    if name in _AS_TEXT or name.startswith("timestamp"):
+        return f"CAST({sql} AS VARCHAR)"
+    if name == "decimal":
+        scale = dict(kind.children).get("scale", 0)
+        return f"CAST({sql} AS {'HUGEINT' if scale == 0 else 'DOUBLE'})"
+    return sql
+
+
+def flat_names(schema: Mapping[str, Any], depth: int = 3) -> list[str]:
+    """Dotted names of all columns and struct fields that are no lists."""
+    names: list[str] = []
+    for name, kind in schema.items():
+        if kind.id == "struct" and depth > 1:
+            names += [f"{name}.{inner}" for inner in flat_names(dict(kind.children), depth - 1)]
+        elif kind.id not in {"list", "array", "map", "union"}:
+            names.append(name)
+    return names
 
 
 def fetch(

@@ -95,6 +95,11 @@ def _check_characters(text: str, what: str, where: Where, row: int) -> None:
             )
 
 
+def is_content(text: str) -> bool:
+    """Whether an id is an input's own text (a question of several lines, a page) and no name for it."""
+    return len(text) > limits.ID_CHARS or "\n" in text or "\t" in text or "\r" in text
+
+
 def content_id(text: str) -> str:
     """An id made of an input's own text: escapes for what ids may not hold, a digest for what is too long."""
     safe = "".join(_escape(letter) for letter in text.strip()) or "(empty)"

@@ -28,6 +28,6 @@ DIGITS: Final = 4300
 """Digits of one integer, Python's own default, kept even where the environment lifts it."""
 ID_CHARS: Final = 4096
 COLUMNS: Final = 50_000
-ZSTD_READ: Final = 4 * KIB
+ZSTD_READ: Final = KIB
 """Packed bytes unpacked at a time: even at the format's best ratio a block stays small."""
 WINDOW_BYTES: Final = 128 * MIB

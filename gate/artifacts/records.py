@@ -29,13 +29,15 @@ class Records:
     that were asked for and occur. available: names for messages and the first look.
     text: every cell is text (CSV). lines: line of each row.
     place: how to name row i where there are no lines.
-    ids, repeats, failed: the format's own. refused: metric -> why it has no value per item.
+    metrics: those of the tool itself. ids, repeats, failed: the format's own. refused: metric -> why it has no value per item.
+    directions: metric -> higher or lower, where the format knows. extra: digests per item, not asked for.
     """
 
     format: str
     count: int
     cells: Mapping[str, Sequence[Any]]
     available: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
     text: bool = False
     decimal_comma: bool = False
     lines: Sequence[int] | None = None
@@ -44,6 +46,8 @@ class Records:
     repeats: Sequence[Any] | None = None
     failed: Sequence[bool] | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
+    directions: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     cautions: tuple[tuple[str, str], ...] = ()
     system: str | None = None

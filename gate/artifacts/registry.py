@@ -49,6 +49,45 @@ FORMATS = (
     ),
     Format("jsonl", "mapped_json", "JSON Lines: one object a line", _MAPPED, _ANY, "load_lines"),
     Format("parquet", "parquet", "Parquet; struct fields by dotted path", _MAPPED, _ANY),
+    Format("npz", "npz", "NumPy .npz with one array a column", _MAPPED, "the name of an array"),
+    Format(
+        "junit",
+        "junit",
+        "JUnit XML of pytest and others",
+        "classname::name",
+        "passed, time, recorded properties",
+    ),
+    Format(
+        "pytest_json", "pytest_json", "pytest-json-report", "nodeid", "passed, duration, recorded properties"
+    ),
+    Format(
+        "lm_eval",
+        "lm_eval",
+        "lm-evaluation-harness samples_*.jsonl, all layouts",
+        "doc_id",
+        "metric or metric,filter: exact_match,flexible-extract",
+    ),
+    Format(
+        "promptfoo",
+        "promptfoo",
+        "promptfoo results, JSON of version 2 and 3 or JSON Lines",
+        "vars of the test case",
+        "success, score, named scores, latencyMs, cost",
+        systems=True,
+    ),
+    Format("inspect", "inspect_log", "Inspect logs, .eval and .json", "sample id", "scorer or scorer.key"),
+    Format(
+        "deepeval",
+        "deepeval",
+        "DeepEval test runs",
+        "name of the case, else its input",
+        "metric name, success",
+    ),
+    Format("swebench", "swebench", "SWE-bench run reports", "instance id", "resolved, resolved_of_completed"),
+    Format(
+        "evalplus", "evalplus", "EvalPlus and BigCodeBench eval_results.json", "task id", "base, plus; pass"
+    ),
+    Format("human_eval", "human_eval", "HumanEval _results.jsonl", "task_id", "passed and numeric columns"),
 )
 BY_NAME = {entry.name: entry for entry in FORMATS}
 

@@ -101,6 +101,14 @@ def number(cell: Any, rule: Rule) -> float:
     )
 
 
+def parsed(cell: Any, rule: Rule) -> float | None:
+    """One cell as a number, None if it is none."""
+    try:
+        return number(cell, rule)
+    except (_NoValue, _Unfit):
+        return None
+
+
 def why_missing(cell: Any, *, text: bool) -> str:
     """What stands in a cell that holds no number."""
     try:

@@ -14,7 +14,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     """The columns as Python values. Large files take another way (``gate.artifacts.large``)."""
     with engine.connect() as connection, engine.readable(content) as file:
         schema = engine.schema(connection, "read_parquet", file, content.path)
-        paths = list(schema) if request is None else list(paths_of(request).values())
+        paths = engine.flat_names(schema) if request is None else list(paths_of(request).values())
         selected = {path: engine.select(path, schema) for path in dict.fromkeys(paths)}
         present = {path: sql for path, sql in selected.items() if sql is not None}
         count, found = engine.fetch(connection, "read_parquet", file, list(present.values()), content.path)
@@ -23,6 +23,6 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         format="parquet",
         count=count,
         cells=cells,
-        available=tuple(schema),
+        available=tuple(engine.flat_names(schema)),
         place=lambda row: f"row {row + 1}",
     )

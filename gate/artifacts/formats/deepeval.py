@@ -1,0 +1,115 @@
+"""DeepEval test runs: a case has metrics with scores; a metric that raised has an error and no score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from gate.artifacts.content import Content
+from gate.artifacts.ids import content_id
+from gate.artifacts.own import Context, Run, records
+from gate.artifacts.records import Records
+from gate.artifacts.strict_json import NoNumber, refuse_doubled
+from gate.artifacts.table import ReadRequest
+from gate.artifacts.texts import canonical
+from gate.errors import GateError, quoted
+
+_NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
+"""Names that the tool makes up by position."""
+_LOWER = ("bias", "toxicity", "hallucination", "pii leakage", "misuse", "role violation")
+Case = dict[str, Any]
+
+
+def load(content: Content, request: ReadRequest | None) -> Records:
+    """All cases, single-turn and conversational."""
+    document = content.document()
+    inner = document.get("testRunData")
+    run = inner if isinstance(inner, dict) else document
+    refuse_doubled(run, content.path, None)
+    cases = [
+        case for key in ("testCases", "conversationalTestCases") for case in _cases(run, key, content.path)
+    ]
+    runs = [
+        Run(key, _metrics(case, content.path), case) for key, case in zip(_keys(cases), cases, strict=True)
+    ]
+    names = {name for run in runs for name in run.metrics}
+    context = Context(
+        format="deepeval",
+        path=content.path,
+        place=lambda row: f"case {row + 1}",
+        facts={"judge": _judges(cases)},
+        directions={name: _direction(name) for name in names},
+    )
+    return records(runs, request, context)
+
+
+def _cases(run: Mapping[str, Any], key: str, path: str) -> list[Case]:
+    found = run.get(key) or []
+    if not isinstance(found, list) or not all(isinstance(case, dict) for case in found):
+        raise GateError("invalid_json", f"{key} is no list of objects", where=path)
+    for index, case in enumerate(found):
+        refuse_doubled(case, f"{path} ({key} {index + 1})", None)
+    return found
+
+
+def _keys(cases: list[Case]) -> list[Any]:
+    """Names where people gave them to each case; else what went in, since positions are no identity."""
+    names = [case.get("name") for case in cases]
+    texts = [name for name in names if isinstance(name, str) and name and not _NUMBERED.fullmatch(name)]
+    if len(set(texts)) == len(cases):
+        return names
+    return [content_id(_input(case)) for case in cases]
+
+
+def _input(case: Case) -> str:
+    for key in ("input", "scenario"):
+        found = case.get(key)
+        if isinstance(found, str) and found:
+            return found
+    turns = case.get("turns")
+    asked = [
+        turn.get("content")
+        for turn in turns or ()
+        if isinstance(turn, Mapping) and turn.get("role") == "user"
+    ]
+    return canonical(asked) if asked else str(case.get("name"))
+
+
+def _metrics(case: Case, path: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"success": case.get("success")}
+    for metric in _data(case):
+        name = metric.get("name")
+        if not isinstance(name, str):
+            continue
+        if name in found:
+            raise GateError(
+                "duplicate_key",
+                f"a case has the metric {quoted(name)} twice",
+                where=path,
+                help="give each metric a name of its own",
+            )
+        error = metric.get("error")
+        found[name] = NoNumber("error in the metric") if error else metric.get("score")
+        found[f"{name}.success"] = NoNumber("error in the metric") if error else metric.get("success")
+    return found
+
+
+def _data(case: Case) -> list[Mapping[str, Any]]:
+    listed = case.get("metricsData")
+    return [metric for metric in listed if isinstance(metric, Mapping)] if isinstance(listed, list) else []
+
+
+def _judges(cases: list[Case]) -> dict[str, str]:
+    """Metric -> the model that judged it."""
+    found: dict[str, str] = {}
+    for case in cases:
+        for metric in _data(case):
+            name, judge = metric.get("name"), metric.get("evaluationModel")
+            if isinstance(name, str) and isinstance(judge, str):
+                found[name] = judge
+    return found
+
+
+def _direction(name: str) -> str:
+    return "lower" if name.lower().startswith(_LOWER) and not name.endswith(".success") else "higher"

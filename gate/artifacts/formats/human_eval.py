@@ -1,0 +1,30 @@
+"""HumanEval ``*_results.jsonl``: ``task_id`` with ``passed``; several rows of a task are its samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gate.artifacts.content import Content
+from gate.artifacts.formats.mapped_json import json_lines
+from gate.artifacts.own import Context, Run, records
+from gate.artifacts.records import Records
+from gate.artifacts.table import ReadRequest
+
+_TEXTS = frozenset({"task_id", "completion", "result", "completion_id", "prompt", "solution"})
+
+
+def load(content: Content, request: ReadRequest | None) -> Records:
+    """All samples. Other numeric columns that runners add are metrics as well."""
+    runs = []
+    for line, row in json_lines(content):
+        metrics: dict[str, Any] = {"passed": row.get("passed")}
+        metrics |= {name: cell for name, cell in row.items() if name not in _TEXTS and _is_value(cell)}
+        runs.append(Run(row.get("task_id"), metrics, row, line=line))
+    context = Context(
+        format="human_eval", path=content.path, repeats_by_order=True, directions={"passed": "higher"}
+    )
+    return records(runs, request, context)
+
+
+def _is_value(cell: Any) -> bool:
+    return cell is None or isinstance(cell, int | float) or not isinstance(cell, str | list | dict)

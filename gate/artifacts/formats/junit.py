@@ -1,0 +1,148 @@
+"""JUnit XML as pytest writes it (xunit1 and xunit2), and as other runners do.
+
+A test is an item: failure 0, nothing 1, skipped no value, error (set-up or tear-down) a run that broke.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+from gate.artifacts import limits
+from gate.artifacts.content import Content
+from gate.artifacts.formats.pytest_outcome import METRIC_PREFIX, measured
+from gate.artifacts.own import Context, Run, records
+from gate.artifacts.records import Records
+from gate.artifacts.strict_json import NoNumber
+from gate.artifacts.table import ReadRequest
+from gate.errors import GateError, quoted
+
+
+def load(content: Content, request: ReadRequest | None) -> Records:
+    """All test cases of all suites."""
+    tests = _Reader(content.path).read(content.whole())
+    runs = [_run(test) for test in _merged(tests)]
+    directions = {"passed": "higher", "time": "lower"}
+    return records(runs, request, Context(format="junit", path=content.path, directions=directions))
+
+
+@dataclass(slots=True)
+class _Test:
+    line: int
+    attributes: dict[str, str]
+    outcomes: list[str] = field(default_factory=list)
+    properties: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """``classname::name``."""
+        group, name = self.attributes.get("classname", ""), self.attributes.get("name", "")
+        return f"{group}::{name}" if group else name
+
+
+_OUTCOMES = frozenset({"failure", "error", "skipped"})
+_ROOTS = frozenset({"testsuites", "testsuite"})
+
+
+class _Reader:
+    """Events of the parser to test cases. Text is not kept; document types are refused before they act."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.tests: list[_Test] = []
+        self.stack: list[str] = []
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.StartDoctypeDeclHandler = self._doctype
+        self.parser.EntityDeclHandler = self._doctype
+
+    def read(self, data: bytes) -> list[_Test]:
+        """The tests, or a GateError with the line."""
+        try:
+            self.parser.Parse(data, True)
+        except (expat.ExpatError, ValueError, LookupError) as error:
+            line = self.parser.ErrorLineNumber
+            raise GateError(
+                "invalid_xml",
+                f"not valid XML: {str(error)[:80]}",
+                where=f"{self.path}:{line}",
+                help="was the file cut short?",
+            ) from None
+        return self.tests
+
+    def _doctype(self, *_: Any) -> None:
+        raise GateError(
+            "unsafe_xml",
+            "document types and entities are not read",
+            where=self.path,
+            help="remove the DOCTYPE",
+        )
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        name = name.rpartition("}")[2]
+        if not self.stack and name not in _ROOTS:
+            raise GateError(
+                "unknown_format",
+                f"XML that is no JUnit report (its root is {quoted(name)})",
+                where=self.path,
+                help="`gate formats` lists what is read",
+            )
+        if len(self.stack) >= limits.DEPTH:
+            raise GateError("too_deep", f"nested deeper than {limits.DEPTH} levels", where=self.path)
+        if name == "testcase":
+            self.tests.append(_Test(self.parser.CurrentLineNumber, attributes))
+        elif self.tests and "testcase" in self.stack:
+            if name in _OUTCOMES:
+                kind = attributes.get("type", "")
+                self.tests[-1].outcomes.append("xfail" if kind == "pytest.xfail" else name)
+            elif name == "property" and "name" in attributes:
+                self._property(attributes)
+        self.stack.append(name)
+
+    def _property(self, attributes: dict[str, str]) -> None:
+        known, name = self.tests[-1].properties, attributes["name"]
+        if name in known:
+            raise GateError(
+                "duplicate_key",
+                f"the property {quoted(name)} occurs twice in one test",
+                where=f"{self.path}:{self.parser.CurrentLineNumber}",
+                help="record each property once",
+            )
+        known[name] = attributes.get("value", "")
+
+    def _end(self, _: str) -> None:
+        self.stack.pop()
+
+
+def _merged(tests: list[_Test]) -> list[_Test]:
+    """pytest writes a test that fails and then breaks in its tear-down twice, one after the other."""
+    kept: list[_Test] = []
+    for test in tests:
+        last = kept[-1] if kept else None
+        if (
+            last is not None
+            and last.id == test.id
+            and test.outcomes == ["error"]
+            and "error" not in last.outcomes
+        ):
+            last.outcomes.append("error")
+        else:
+            kept.append(test)
+    return kept
+
+
+def _run(test: _Test) -> Run:
+    passed: Any = 0 if "failure" in test.outcomes else 1
+    no_value = next((outcome for outcome in ("skipped", "xfail") if outcome in test.outcomes), None)
+    if no_value is not None and passed:
+        passed = NoNumber(no_value)
+    values = {METRIC_PREFIX + name: measured(value) for name, value in test.properties.items()}
+    metrics: dict[str, Any] = {"passed": passed}
+    if "time" in test.attributes:
+        metrics["time"] = measured(test.attributes["time"].replace(",", ""))
+    raw = {**test.attributes, "properties": test.properties, **test.properties}
+    plain = {name: measured(value) for name, value in test.properties.items() if name not in metrics}
+    failed = "error" in test.outcomes and "failure" not in test.outcomes
+    return Run(test.id, {**metrics, **plain, **values}, raw, failed=failed, line=test.line)

@@ -1,0 +1,165 @@
+"""promptfoo results: JSON of versions 2 and 3, and JSON Lines. One file may hold several systems.
+
+An item is a test case: its vars, and its description where vars alone do not tell cases apart. Rows come in
+order of completion; with ``--repeat`` a case occurs again. A run error is not an assertion that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gate.artifacts.content import Content
+from gate.artifacts.formats import promptfoo_systems
+from gate.artifacts.formats.mapped_json import json_lines
+from gate.artifacts.ids import content_id
+from gate.artifacts.own import Context, Run, records
+from gate.artifacts.records import Records
+from gate.artifacts.strict_json import refuse_doubled
+from gate.artifacts.table import ReadRequest
+from gate.artifacts.texts import canonical
+from gate.errors import GateError
+
+Row = dict[str, Any]
+_OF_THE_RUN = frozenset({"sessionId", "_conversation"})
+"""Vars that differ from run to run."""
+_THROWN = (
+    "Custom function threw error",
+    "Python code execution failed",
+    "Execution of Python code failed",
+    "Could not extract JSON from",
+    "Invalid assertion",
+    "No output",
+    "Error evaluating",
+    "API error",
+    "Grading provider",
+)
+"""How the reason of an assertion begins that broke instead of judging."""
+
+
+def load(content: Content, request: ReadRequest | None) -> Records:
+    """The rows of one system."""
+    rows = list(_rows(content))
+    wanted = None if request is None else request.system
+    if request is None and len(promptfoo_systems.labels(rows)) > 1:
+        rows, label = promptfoo_systems.first(rows)
+    else:
+        rows, label = promptfoo_systems.chosen(rows, wanted, content.path)
+    runs = [
+        _run(key, line, row) for key, (line, row) in zip(_keys([row for _, row in rows]), rows, strict=True)
+    ]
+    context = Context(
+        format="promptfoo",
+        path=content.path,
+        place=lambda row: f"result {row + 1}",
+        facts={"model": label, "systems": promptfoo_systems.labels(_rows(content))},
+        cautions=_cautions([row for _, row in rows]),
+        directions={"success": "higher", "score": "higher", "latencyMs": "lower", "cost": "lower"},
+        aliases={"description": "testCase.description", "metadata": "testCase.metadata"},
+        system=label,
+        repeats_by_order=True,
+    )
+    return records(runs, request, context)
+
+
+def _rows(content: Content) -> Iterator[tuple[int | None, Row]]:
+    if _is_lines(content):
+        yield from json_lines(content)
+        return
+    document = content.document()
+    refuse_doubled(document, content.path, None)
+    if "results" not in document:
+        yield None, document
+        return
+    results = document["results"]
+    refuse_doubled(results, content.path, None)
+    listed = results if isinstance(results, list) else results["results"]
+    for index, row in enumerate(listed):
+        refuse_doubled(row, f"{content.path} (result {index + 1})", None)
+        if not isinstance(row, dict):
+            raise GateError("invalid_json", f"result {index + 1} is no object", where=content.path)
+        yield None, row
+
+
+def _is_lines(content: Content) -> bool:
+    from gate.artifacts.detect import is_json_lines  # noqa: PLC0415
+
+    return is_json_lines(content)
+
+
+def _keys(rows: list[Row]) -> list[str]:
+    """Ids of the test cases."""
+    by_vars = [canonical(_vars(row)) for row in rows]
+    described = [_described(row) for row in rows]
+    several: dict[str, set[str]] = {}
+    for key, text in zip(by_vars, described, strict=True):
+        several.setdefault(key, set()).add(text)
+    keys = []
+    for row, key, text in zip(rows, by_vars, described, strict=True):
+        if key == "{}":
+            keys.append(content_id(text or f"test {row.get('testIdx')}"))
+        else:
+            keys.append(content_id(f"{text} {key}" if len(several[key]) > 1 else key))
+    return keys
+
+
+def _vars(row: Row) -> dict[str, Any]:
+    found = row.get("vars")
+    if not isinstance(found, Mapping):
+        case = row.get("testCase")
+        found = case.get("vars") if isinstance(case, Mapping) else None
+    return (
+        {name: value for name, value in (found or {}).items() if name not in _OF_THE_RUN}
+        if isinstance(found, Mapping)
+        else {}
+    )
+
+
+def _described(row: Row) -> str:
+    case = row.get("testCase")
+    text = case.get("description") if isinstance(case, Mapping) else row.get("description")
+    return text if isinstance(text, str) else ""
+
+
+def _run(key: str, line: int | None, row: Row) -> Run:
+    metrics: dict[str, Any] = {
+        name: row.get(name) for name in ("success", "score", "cost", "latencyMs") if name in row
+    }
+    named = row.get("namedScores")
+    for name, value in named.items() if isinstance(named, Mapping) else ():
+        metrics.setdefault(name, value)
+        metrics |= {f"namedScores.{name}": value, f"named:{name}": value}
+    return Run(key, metrics, row, failed=_is_run_error(row), line=line)
+
+
+def _is_run_error(row: Row) -> bool:
+    """Version 3 says so; in version 2 an error without a grading result is one of the run."""
+    reason = row.get("failureReason")
+    if reason is not None:
+        return bool(reason == 2)
+    return bool(row.get("error")) and row.get("gradingResult") is None
+
+
+def _cautions(rows: list[Row]) -> tuple[tuple[str, str], ...]:
+    ran = [row for row in rows if not _is_run_error(row)]
+    thrown = sum(1 for row in ran if _grader_broke(row))
+    found = []
+    if thrown:
+        found.append(
+            (
+                "grader_errors",
+                f"in {thrown} of {len(ran)} results an assertion broke instead of judging; it counts as 0",
+            )
+        )
+    if ran and not any(row.get("success") is True for row in ran):
+        found.append(("nothing_passed", f"none of {len(ran)} results passed; check the assertions"))
+    return tuple(found)
+
+
+def _grader_broke(row: Row) -> bool:
+    if row.get("success") is True:
+        return False
+    grading = row.get("gradingResult")
+    parts = grading.get("componentResults") if isinstance(grading, Mapping) else None
+    texts = [row.get("error")] + [part.get("reason") for part in parts or () if isinstance(part, Mapping)]
+    return any(isinstance(text, str) and text.startswith(_THROWN) for text in texts)

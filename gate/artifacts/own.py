@@ -1,0 +1,109 @@
+"""What the formats with items of their own share: one :class:`Run` a row, to Records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gate.artifacts.build import OWN_REPEATS
+from gate.artifacts.lookup import column, names_in
+from gate.artifacts.records import ABSENT, RESERVED, Records, paths_of
+from gate.artifacts.table import ReadRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of one item. raw: the row as it lies in the file, for dotted paths to clusters and slices."""
+
+    id: Any
+    metrics: Mapping[str, Any]
+    raw: Any = None
+    failed: bool = False
+    repeat: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What is known about the whole file. aliases: other names for raw paths. extra: digests per item."""
+
+    format: str
+    path: str
+    place: Callable[[int], str] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    cautions: tuple[tuple[str, str], ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    directions: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    system: str | None = None
+    repeats_by_order: bool = False
+    """Whether an id that occurs again is another run of the item, and not a mistake."""
+
+
+def records(runs: Sequence[Run], request: ReadRequest | None, context: Context) -> Records:
+    """Rows to columns. Metrics of the tool come first, then dotted paths into its rows."""
+    metrics = list(dict.fromkeys(name for run in runs for name in run.metrics))
+    raw = [run.raw for run in runs]
+    names = names_in(raw)
+    wanted = [*metrics, *names] if request is None else _wanted(request)
+    cells: dict[str, Sequence[Any]] = {}
+    for path in dict.fromkeys(wanted):
+        if path in metrics:
+            cells[path] = [run.metrics.get(path, ABSENT) for run in runs]
+        elif (found := column(raw, context.aliases.get(path, path), context.path)) is not None:
+            cells[path] = found
+    lines = [run.line for run in runs if run.line is not None]
+    return Records(
+        format=context.format,
+        count=len(runs),
+        cells=cells,
+        metrics=tuple(metrics),
+        available=tuple(metrics) if request is None else (*metrics, *names),
+        lines=lines if len(lines) == len(runs) and runs else None,
+        place=context.place,
+        ids=[run.id for run in runs],
+        repeats=_repeats(runs, request, by_order=context.repeats_by_order),
+        failed=[run.failed for run in runs],
+        refused=context.refused,
+        directions=context.directions,
+        facts=context.facts,
+        cautions=context.cautions,
+        extra=context.extra,
+        system=context.system,
+    )
+
+
+def _wanted(request: ReadRequest) -> Iterable[str]:
+    """All paths but the reserved ones: these tools say in their own way whether a run completed."""
+    named = {
+        request.id,
+        request.repeat,
+        request.cluster,
+        *request.metrics,
+        *request.columns,
+        *request.mapping,
+    }
+    return [path for name, path in paths_of(request).items() if name not in RESERVED or name in named]
+
+
+def _repeats(runs: Sequence[Run], request: ReadRequest | None, *, by_order: bool) -> list[str] | None:
+    """The tool's own numbers of runs, or the order of occurrence; None where no id occurs twice."""
+    if len({run.id for run in runs}) == len(runs):
+        return None
+    if runs[0].repeat is not None:
+        return [str(run.repeat) for run in runs]
+    asked = request is not None and request.repeat in OWN_REPEATS
+    return occurrences([run.id for run in runs]) if by_order or asked else None
+
+
+def occurrences(ids: Iterable[Any]) -> list[str]:
+    """``1`` for the first row of an id, ``2`` for the second, ..."""
+    seen: Counter[Any] = Counter()
+    numbers = []
+    for key in ids:
+        seen[key] += 1
+        numbers.append(str(seen[key]))
+    return numbers

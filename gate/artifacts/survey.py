@@ -1,0 +1,261 @@
+"""A first look without a policy: what a file is, which column names the items, what could be a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from gate.artifacts.content import Content, open_content
+from gate.artifacts.detect import detect_content
+from gate.artifacts.records import ABSENT, RESERVED, Records
+from gate.artifacts.registry import named
+from gate.artifacts.strict_json import NoNumber
+from gate.artifacts.table import ReadRequest
+from gate.artifacts.values import Rule, parsed
+
+SAMPLE_BYTES = 8 << 20
+"""Of larger mapped text files only the beginning is looked at."""
+_ID_NAMES = (
+    *(
+        "id",
+        "item_id",
+        "sample_id",
+        "example_id",
+        "task_id",
+        "doc_id",
+        "question_id",
+        "instance_id",
+        "case_id",
+    ),
+    *(
+        "test_id",
+        "uid",
+        "uuid",
+        "key",
+        "name",
+        "index",
+        "item",
+        "question",
+        "input",
+        "user_input",
+        "prompt",
+        "inputs",
+    ),
+)
+_REPEAT_NAMES = frozenset(
+    {"run", "repeat", "epoch", "seed", "trial", "attempt", "sample", "run_id", "replicate", "k"}
+)
+_CLUSTER_NAMES = (
+    "conversation",
+    "document",
+    "doc",
+    "session",
+    "user",
+    "group",
+    "cluster",
+    "topic",
+    "passage",
+    "source",
+)
+_LOWER = (
+    *(
+        "latency",
+        "duration",
+        "time",
+        "cost",
+        "price",
+        "token",
+        "loss",
+        "error",
+        "wer",
+        "cer",
+        "perplexity",
+        "bias",
+    ),
+    *("toxic", "hallucinat", "brier", "unsafe", "violation", "distance", "rmse", "mae", "mse"),
+)
+_PLAIN = Rule("", "graded", {}, text=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A column that could be a metric. direction: None where neither format nor name tells."""
+
+    name: str
+    kind: str
+    direction: str | None
+    values: int
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """id: the column of the items, None if the format has ids of its own or none was found (see ``own_ids``).
+
+    rows: None if only the beginning was looked at. repeat, clusters, columns: columns that look like it.
+    """
+
+    path: str
+    format: str
+    rows: int | None
+    own_ids: bool
+    id: str | None
+    repeat: str | None
+    own_repeats: bool
+    clusters: tuple[str, ...]
+    columns: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    systems: tuple[str, ...]
+    cautions: tuple[tuple[str, str], ...]
+
+
+def survey(path: str, format: str = "auto", system: str | None = None) -> Survey:  # noqa: A002
+    """What a file holds, or a GateError."""
+    content = open_content(path)
+    try:
+        name = detect_content(content) if format == "auto" else named(format).name
+        whole = content.size <= SAMPLE_BYTES or name not in {"csv", "tsv", "jsonl"}
+        load = named(name).load()
+        if system is not None:
+            records = load(content, _with_system(load(content, None), format, system))
+        else:
+            records = load(content if whole else _beginning(content), None)
+        return _survey(records, path, whole=whole)
+    finally:
+        content.close()
+
+
+def _with_system(first: Records, format_name: str, system: str) -> ReadRequest:
+    metrics = dict.fromkeys(first.cells, "graded")
+    return ReadRequest(metrics=metrics, optional=frozenset(metrics), format=format_name, system=system)
+
+
+def _beginning(content: Content) -> Content:
+    """The first lines of a large file, as a file of its own."""
+    import io  # noqa: PLC0415
+
+    content.file.seek(0)
+    start = content.file.read(SAMPLE_BYTES)
+    start = start[: start.rfind(b"\n") + 1] or start
+    return Content(
+        content.path, io.BytesIO(start), content.sha256, len(start), len(start), None, content.head
+    )
+
+
+def _survey(records: Records, path: str, *, whole: bool) -> Survey:
+    columns = {name: cells for name, cells in records.cells.items() if name not in RESERVED}
+    own = records.ids is not None
+    id_name = None if own else _id_column(columns)
+    repeat = None if own else _repeat_column(columns, id_name)
+    taken = {id_name, repeat}
+    possible = _without_aliases(records.metrics) if own else [name for name in columns if name not in taken]
+    metrics = [
+        metric for name in possible if (metric := _metric(name, columns.get(name, ()), records)) is not None
+    ]
+    texts = [
+        name for name in columns if name not in taken and name not in {metric.name for metric in metrics}
+    ]
+    groups = tuple(name for name in texts if _is_group(columns[name]))
+    systems = records.facts.get("systems")
+    return Survey(
+        path=path,
+        format=records.format,
+        rows=records.count if whole else None,
+        own_ids=own,
+        id=id_name,
+        repeat=repeat,
+        own_repeats=records.repeats is not None,
+        clusters=tuple(name for name in groups if name.rpartition(".")[2].lower().startswith(_CLUSTER_NAMES)),
+        columns=groups,
+        metrics=tuple(metrics),
+        systems=tuple(systems) if isinstance(systems, list) else (),
+        cautions=records.cautions,
+    )
+
+
+def _without_aliases(names: Sequence[str]) -> list[str]:
+    """Of names for one metric, the one that the tool's own report has."""
+
+    def is_alias(name: str, other: str) -> bool:
+        longer = other.startswith(f"{name},") or (
+            other.endswith(f".{name}") and not other.startswith("named")
+        )
+        return longer or name in {f"namedScores.{other}", f"named:{other}", f"property:{other}"}
+
+    return [name for name in names if not any(is_alias(name, other) for other in names if other != name)]
+
+
+def _id_column(columns: Mapping[str, Sequence[Any]]) -> str | None:
+    """A column with a usual name, the nearest to the top first; else the first text that differs in every row."""
+    lower = {name.lower(): name for name in reversed(list(columns))}
+    for wanted in _ID_NAMES:
+        for name in (wanted, *(found for found in lower if found.rpartition(".")[2] == wanted)):
+            if name in lower and _could_name(columns[lower[name]]):
+                return lower[name]
+    texts = (name for name, cells in columns.items() if _is_text(cells) and len(set(cells)) == len(cells))
+    return next(texts, None)
+
+
+def _could_name(cells: Sequence[Any]) -> bool:
+    return all(type(cell) in {str, int} and cell != "" for cell in cells)
+
+
+def _is_text(cells: Sequence[Any]) -> bool:
+    return all(type(cell) is str and cell for cell in cells) and not all(
+        parsed(cell, _PLAIN) is not None for cell in cells
+    )
+
+
+def _repeat_column(columns: Mapping[str, Sequence[Any]], id_name: str | None) -> str | None:
+    """A column that makes ids that occur several times distinct."""
+    if id_name is None or len(set(map(str, columns[id_name]))) == len(columns[id_name]):
+        return None
+    for name, cells in columns.items():
+        pairs = set(zip(map(str, columns[id_name]), map(str, cells), strict=True))
+        if name.rpartition(".")[2].lower() in _REPEAT_NAMES and len(pairs) == len(cells):
+            return name
+    return None
+
+
+def _metric(name: str, cells: Sequence[Any], records: Records) -> Metric | None:
+    """A metric if all that stands there is a number; binary if it is always 0, 1 or a boolean."""
+    present = [cell for cell in cells if not _is_gap(cell)]
+    rule = Rule(name, "graded", {}, records.text, records.decimal_comma)
+    if all(
+        type(cell) is bool or (records.text and str(cell).strip().lower() in {"true", "false"})
+        for cell in present
+    ):
+        found = [0.0]
+    else:
+        found = [value for cell in present if (value := parsed(cell, rule)) is not None]
+        if len(found) != len(present):
+            return None
+    if not present:
+        return None
+    kind = "binary" if set(found) <= {0.0, 1.0} else "graded"
+    return Metric(name, kind, records.directions.get(name) or _direction(name), len(present))
+
+
+def _is_gap(cell: Any) -> bool:
+    return (
+        cell is None
+        or cell is ABSENT
+        or isinstance(cell, NoNumber)
+        or (isinstance(cell, str) and not cell.strip())
+    )
+
+
+def _direction(name: str) -> str | None:
+    return "lower" if any(part in name.lower() for part in _LOWER) else None
+
+
+def _is_group(cells: Sequence[Any]) -> bool:
+    """Short text with few distinct values, each of several rows."""
+    texts = [cell for cell in islice(cells, 20_000) if type(cell) in {str, bool, int}]
+    distinct = len(set(map(str, texts)))
+    return (
+        bool(texts)
+        and 2 <= distinct <= max(2, len(texts) // 2)
+        and all(len(str(text)) <= 100 for text in texts)
+    )
