@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from gate import artifacts
+from gate.artifacts.compatibility import comparable
 from gate.artifacts.table import ItemTable, ReadRequest
-from gate.artifacts_comparable_stub import comparable
 from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
 from gate.policy.model import Guardrail, Policy, Watch
+from gate.stats.results import Caution
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +26,12 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class ItemSet:
-    """One item set, read and paired. cautions: (code, message)."""
+    """One item set, read and paired."""
 
     baseline: ItemTable
     candidate: ItemTable
     table: PairedTable
-    cautions: tuple[tuple[str, str], ...]
+    cautions: tuple[Caution, ...]
 
 
 @dataclass(frozen=True, slots=True)

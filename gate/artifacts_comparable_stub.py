@@ -1,1 +1,0 @@
-def comparable(a, b): return ()
