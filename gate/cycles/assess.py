@@ -10,7 +10,7 @@ from gate.cycles.chain import History
 from gate.cycles.ledger import sign_flip_p
 from gate.cycles.looks import Look, recorded_outcome
 from gate.cycles.record import Record, Scalar
-from gate.cycles.streak import streak_of
+from gate.cycles.streak import series_of, streak_of
 from gate.stats.results import Caution
 
 
@@ -131,7 +131,8 @@ def provisional(look: Look, status: str, outcome: Outcome) -> Record:
 
 
 def _counted(history: History, look: Look, status: str, outcome: Outcome) -> list[Record]:
-    streak = streak_of(history, look.attempt, look.id)
+    series = series_of(history, look.attempt)
+    streak = streak_of(series, look.attempt, look.id)
     if not look.attempt.identical:  # void: nothing was measured, so nothing changes
         streak.add(provisional(look, status, outcome))
     return streak.passes

@@ -7,7 +7,7 @@ from typing import Final
 
 from gate.cycles.chain import History
 from gate.cycles.record import Record
-from gate.cycles.spent import unfinished_looks
+from gate.cycles.spent import spent_looks
 from gate.errors import quoted
 
 TRACK: Final = 31
@@ -28,14 +28,14 @@ class _Row:
 
 def draw(history: History) -> str:
     """One line for each outcome, void and unfinished look: delta (o) and interval (---) around zero (|)."""
-    unfinished = unfinished_looks(history.records)
     metrics = sorted({record.metric for record in history.records if record.metric})
-    parts = [_metric_chart(history, metric, unfinished) for metric in metrics]
+    parts = [_metric_chart(history, metric) for metric in metrics]
     cautions = [f"caution: {caution.message}" for caution in history.cautions]
     return "\n\n".join([*parts, "\n".join([*cautions, f"{history.head}, {history.count} records"])]) + "\n"
 
 
-def _metric_chart(history: History, metric: str, unfinished: set[str]) -> str:
+def _metric_chart(history: History, metric: str) -> str:
+    unfinished = spent_looks(history.records, metric).unfinished
     rows = [
         _row(record)
         for record in history.records

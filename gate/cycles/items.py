@@ -69,7 +69,7 @@ def _plain(text: str) -> str:
 
 
 def item_set_of(holdout: Mapping[str, Any]) -> ItemSet:
-    """The item set that a record names. Marks of a wrong length are none: then only the span can tell it apart."""
+    """The item set that a record names. Marks of a wrong length are none: then only the span counts."""
     marks = holdout["marks"] if len(holdout["marks"]) == CELL * holdout["n"] else ""
     return ItemSet(holdout["digest"], holdout["n"], marks, holdout["first"], holdout["last"])
 
@@ -93,7 +93,7 @@ def _spans_apart(one: ItemSet, other: ItemSet) -> bool:
 
 
 def _cells(sets: Iterable[ItemSet]) -> NDArray[np.uint64]:
-    """The marks as numbers: 6 bytes are 8 base64 characters, so the text itself is an array of 64-bit cells."""
+    """The marks as numbers: 6 bytes are 8 base64 characters, so the text is an array of 64-bit cells."""
     return np.frombuffer("".join(items.marks for items in sets).encode("ascii", "replace"), dtype=np.uint64)
 
 

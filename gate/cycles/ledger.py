@@ -45,12 +45,12 @@ def fresh_level(level: float, required: int, looks: int | None) -> float:
 
 def promotion_chance(pass_chance: float, required: int, looks: int) -> float:
     """P(at least one run of ``required`` passes in ``looks`` independent looks), exact."""
-    state = [1.0] + [0.0] * (required - 1)
-    promoted = 0.0
-    for _ in range(looks):
-        promoted += state[-1] * pass_chance
-        state = [(1 - pass_chance) * sum(state), *(part * pass_chance for part in state[:-1])]
-    return promoted
+    import numpy as np  # noqa: PLC0415 - see above
+
+    steps = np.diag([pass_chance] * required, 1)  # state: length of the current run; the last one absorbs
+    steps[:required, 0] = 1 - pass_chance
+    steps[required, required] = 1.0
+    return float(np.linalg.matrix_power(steps, looks)[0, required])
 
 
 def expected_cycles(pass_chance: float, required: int) -> float:

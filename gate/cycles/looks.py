@@ -11,8 +11,8 @@ from gate.cycles.chain import History
 from gate.cycles.items import connected, overlapping
 from gate.cycles.ledger import fresh_level, ledger_level, promotion_chance, retry_risk
 from gate.cycles.record import Record
-from gate.cycles.spent import Spent, item_sets, missed_attempts, spent_looks
-from gate.cycles.streak import streak_of
+from gate.cycles.spent import item_sets, missed_attempts, spent_looks
+from gate.cycles.streak import series_of, streak_of
 from gate.stats.results import Caution
 
 
@@ -58,19 +58,10 @@ def plan_looks(history: History, attempts: Sequence[Attempt], rules: Rules) -> t
 def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
     replay = recorded_outcome(history, attempt)
     if replay is not None:
-        return Look(
-            replay.id,
-            attempt,
-            rules,
-            replay.look_no,
-            replay.level or rules.level,
-            replay.holdout["kind"],
-            replay=replay,
-        )
-    spent = spent_looks(history.records, attempt.metric)
-    place = _place(history, attempt, rules, name, spent)
-    streak = streak_of(history, attempt, name)
-    rescore = streak.is_rescore(attempt.cycle, attempt.candidate_id, place.window)
+        level, window = replay.level or rules.level, replay.holdout["kind"]
+        return Look(replay.id, attempt, rules, replay.look_no, level, window, replay=replay)
+    place = _place(history, attempt, rules, name)
+    series = series_of(history, attempt)
     return Look(
         name,
         attempt,
@@ -79,10 +70,12 @@ def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
         place.level,
         place.window,
         missed=place.missed,
-        rescore=rescore,
+        rescore=streak_of(series, attempt, name).is_rescore(
+            attempt.cycle, attempt.candidate_id, place.window
+        ),
         wear=place.wear,
-        faults=_faults(history, attempt, rules, place),
-        cautions=_cautions(history, attempt, rules, place),
+        faults=_faults(series, attempt, rules, place),
+        cautions=_cautions(history, series, attempt, rules, place),
         retry_risk=_retry_risk(rules, place.number),
     )
 
@@ -108,26 +101,32 @@ class _Place:
     unfinished: int
 
 
-def _place(history: History, attempt: Attempt, rules: Rules, name: str, spent: Mapping[str, Spent]) -> _Place:
-    others = {look: entry for look, entry in spent.items() if look != name}
-    known = item_sets(history.records)
-    sets = {entry.items: known[entry.items] for entry in others.values()}
-    near = overlapping(attempt.items, sets)
-    if rules.windows == "reused" and near:
-        near = connected(attempt.items, sets)
+def _place(history: History, attempt: Attempt, rules: Rules, name: str) -> _Place:
+    spent = spent_looks(history.records, attempt.metric)
+    others = {look: first.holdout["digest"] for look, first in spent.first.items() if look != name}
+    near = _near(history, attempt, rules, set(others.values()))
     window = "fresh" if not near else "reused" if attempt.items.digest in near else "overlap"
-    same = [entry for entry in others.values() if entry.items in near]
-    counted = list(others.values()) if rules.windows == "fresh" else same
+    same = [look for look, items in others.items() if items in near]
+    counted = list(others) if rules.windows == "fresh" else same
     missed = missed_attempts(history.records, attempt.metric, attempt.ci)
-    number = 1 + missed + sum(1 + entry.missed for entry in counted)
+    number = 1 + missed + len(counted) + sum(spent.missed.get(look, 0) for look in counted)
     level = _level(rules, number)
-    if (
-        name in spent
-    ):  # begun before and not finished: the same digests give the same verdict, so the same look
-        number = spent[name].first.look_no
-        level = spent[name].first.level or level
-    wear = sum(entry.printed for entry in same)
-    return _Place(number, level, window, missed, wear, sum(not entry.finished for entry in counted))
+    if name in spent.first:  # begun before and not finished: the same digests are the same look
+        number = spent.first[name].look_no
+        level = spent.first[name].level or level
+    wear = len(spent.printed.intersection(same))
+    return _Place(number, level, window, missed, wear, len(spent.unfinished.intersection(counted)))
+
+
+def _near(history: History, attempt: Attempt, rules: Rules, seen: set[str]) -> set[str]:
+    """Digests of the item sets seen before that share items with this one.
+
+    On fresh windows directly, on re-used items also through others in between.
+    """
+    if seen <= {attempt.items.digest}:
+        return seen
+    sets = {digest: items for digest, items in item_sets(history.records).items() if digest in seen}
+    return (overlapping if rules.windows == "fresh" else connected)(attempt.items, sets)
 
 
 def _level(rules: Rules, number: int) -> float:
@@ -138,13 +137,13 @@ def _level(rules: Rules, number: int) -> float:
     return ledger_level(rules.level, number, rules.required, rules.looks)
 
 
-def _faults(history: History, attempt: Attempt, rules: Rules, place: _Place) -> tuple[Caution, ...]:
+def _faults(series: Sequence[Record], attempt: Attempt, rules: Rules, place: _Place) -> tuple[Caution, ...]:
     found: list[Caution | None] = []
     if rules.windows == "fresh" and place.window != "fresh":
         text = "the policy asks for fresh windows, but an earlier look was at some of these items"
         found.append(Caution("window_not_fresh", f"{text}; score items that no look has seen"))
     if not rules.may_shrink:
-        found.append(memory.items_shrank(history, attempt))
+        found.append(memory.items_shrank(series, attempt))
     if _worn(rules, place) > 3 and not rules.allow_worn:
         text = f"{place.wear} looks at these items showed their numbers, {rules.looks} were planned"
         found.append(Caution("worn_out", f"{text}: only new items can decide now"))
@@ -158,7 +157,9 @@ def _worn(rules: Rules, place: _Place) -> float:
     return place.wear / rules.looks
 
 
-def _cautions(history: History, attempt: Attempt, rules: Rules, place: _Place) -> tuple[Caution, ...]:
+def _cautions(
+    history: History, series: Sequence[Record], attempt: Attempt, rules: Rules, place: _Place
+) -> tuple[Caution, ...]:
     found: list[Caution | None] = []
     if rules.looks is None and place.number > 1:
         found.append(_retry_caution(rules, place))
@@ -179,8 +180,8 @@ def _cautions(history: History, attempt: Attempt, rules: Rules, place: _Place) -
         text = f"{place.unfinished} earlier looks were begun and never finished"
         found.append(Caution("looks_unfinished", f"{text}; they count"))
     found.append(memory.baseline_is_winner(history, attempt))
-    found.append(memory.policy_is_younger(history, attempt))
-    found.append(memory.voids_in_a_row(history, attempt))
+    found.append(memory.policy_is_younger(series, attempt))
+    found.append(memory.voids_in_a_row(series))
     return tuple(caution for caution in found if caution)
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from gate.cycles.attempt import Attempt
 from gate.cycles.chain import History
 from gate.cycles.record import Record
-from gate.cycles.streak import in_series
 from gate.errors import quoted
 from gate.stats.results import Caution
 
 VOIDS_TO_FLAG = 3
 
 
-def _series(history: History, attempt: Attempt) -> list[Record]:
-    return [record for record in history.records if in_series(record, attempt)]
-
-
-def items_shrank(history: History, attempt: Attempt) -> Caution | None:
+def items_shrank(series: Sequence[Record], attempt: Attempt) -> Caution | None:
     """A fault: fewer items than in the last promoted cycle, so hard items may have been left out."""
-    promoted = [record for record in _series(history, attempt) if record.verdict == "promote"]
+    promoted = [record for record in series if record.verdict == "promote"]
     if not promoted or attempt.items.n >= promoted[-1].holdout["n"]:
         return None
     before = promoted[-1].holdout["n"]
@@ -31,19 +27,19 @@ def items_shrank(history: History, attempt: Attempt) -> Caution | None:
 def baseline_is_winner(history: History, attempt: Attempt) -> Caution | None:
     """The baseline's scores are those of a run that won on these items: winners are lucky on them."""
     for record in history.records:
-        won = record.kind == "outcome" and record.status == "pass" and record.metric == attempt.metric
-        if won and record.candidate["digest"] == attempt.baseline_digest:
-            if record.holdout["digest"] != attempt.items.digest:
-                continue
+        if record.status != "pass" or record.metric != attempt.metric:
+            continue
+        same_scores = record.candidate["digest"] == attempt.baseline_digest
+        if same_scores and record.holdout["digest"] == attempt.items.digest:
             text = f"the baseline is the very run that won in cycle {quoted(record.cycle)} on these items"
             return Caution("baseline_is_winning_run", f"{text}: winners are lucky, so score it again")
     return None
 
 
-def policy_is_younger(history: History, attempt: Attempt) -> Caution | None:
+def policy_is_younger(series: Sequence[Record], attempt: Attempt) -> Caution | None:
     """The results are older than the rule they are judged by. Times are claims, so this never decides."""
     data = moment(attempt.artifacts_time)
-    rule = _rule_known_since(history, attempt)
+    rule = _rule_known_since(series, attempt)
     if data is None or rule is None or data >= rule:
         return None
     text = (
@@ -52,13 +48,12 @@ def policy_is_younger(history: History, attempt: Attempt) -> Caution | None:
     return Caution("policy_younger_than_data", f"{text}: a rule is to be written before results come in")
 
 
-def _rule_known_since(history: History, attempt: Attempt) -> datetime | None:
+def _rule_known_since(series: Sequence[Record], attempt: Attempt) -> datetime | None:
     """The earlier of the policy's commit and its first record.
 
     On its first look, if another deciding policy was in force before: that one's last record, when this one
     was not in use yet.
     """
-    series = _series(history, attempt)
     own = [r.time for r in series if r.decision_digest == attempt.decision_digest]
     known = [moment(text) for text in (attempt.policy_time, *own[:1])]
     times = [time for time in known if time is not None]
@@ -77,10 +72,10 @@ def moment(text: str) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def voids_in_a_row(history: History, attempt: Attempt) -> Caution | None:
+def voids_in_a_row(series: Sequence[Record]) -> Caution | None:
     """Runs that break off for technical reasons leave the streak alone; many of them deserve a look."""
     count = 0
-    for record in reversed(_series(history, attempt)):
+    for record in reversed(series):
         if record.kind == "void":
             count += 1
         elif record.kind in {"outcome", "promotion"}:

@@ -3,69 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from gate.cycles.items import ItemSet, item_set_of
 from gate.cycles.record import Record
 
+_NONE: Final[frozenset[str]] = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """One look that counts. first: its first record. printed: its numbers were shown."""
+    """The looks at one metric that count. first: look id -> its first record, in order.
 
-    first: Record
-    missed: int
-    finished: bool
-    printed: bool
+    unfinished: begun, not voided, without an outcome. printed: their numbers were shown. missed: earlier
+    attempts of their run that the history does not hold, where there are any.
+    """
 
-    @property
-    def items(self) -> str:
-        """Digest of the items looked at."""
-        return str(self.first.holdout["digest"])
+    first: Mapping[str, Record]
+    unfinished: frozenset[str] = _NONE
+    printed: frozenset[str] = _NONE
+    missed: Mapping[str, int] = field(default_factory=dict)
 
 
-def spent_looks(records: Iterable[Record], metric: str) -> dict[str, Spent]:
-    """The looks at this metric, by id.
+def spent_looks(records: Iterable[Record], metric: str) -> Spent:
+    """The looks at this metric.
 
     A look is spent by its intent, whatever became of it, unless a void says that nothing was computed. The
     same look taken twice (a re-run, two branches) is one.
     """
-    grouped: dict[str, list[Record]] = {}
-    for record in records:
-        if record.metric == metric and record.kind in {"intent", "outcome", "void", "worn"}:
-            grouped.setdefault(record.id, []).append(record)
-    spent = {look: _spent(group) for look, group in grouped.items()}
-    return {look: entry for look, entry in spent.items() if entry is not None}
-
-
-def _spent(group: list[Record]) -> Spent | None:
-    finished = any(record.kind == "outcome" for record in group)
-    if not finished and not open_intents(group):
-        return None
-    first = next(record for record in group if record.kind in {"intent", "outcome"})
-    printed = any(record.kind == "worn" or record.result.get("printed") is True for record in group)
-    return Spent(first, max(record.missed for record in group), finished, printed)
-
-
-def open_intents(group: Iterable[Record]) -> bool:
-    """Whether more looks were begun than voided, for any candidate, in the records of one look."""
-    balance: dict[str, int] = {}
-    for record in group:
-        step = {"intent": 1, "void": -1}.get(record.kind, 0)
-        balance[record.candidate["digest"]] = balance.get(record.candidate["digest"], 0) + step
-    return any(count > 0 for count in balance.values())
-
-
-def unfinished_looks(records: Iterable[Record]) -> set[str]:
-    """Ids of the looks that were begun, not voided, and have no outcome."""
-    groups: dict[str, list[Record]] = {}
+    first: dict[str, Record] = {}
     finished: set[str] = set()
+    printed: set[str] = set()
+    voids: set[str] = set()
+    missed: dict[str, int] = {}
+    begun: list[Record] = []
     for record in records:
-        if record.kind == "outcome":
-            finished.add(record.id)
-        elif record.kind in {"intent", "void"}:
-            groups.setdefault(record.id, []).append(record)
-    return {look for look, group in groups.items() if look not in finished and open_intents(group)}
+        if record.metric != metric:
+            continue
+        kind, look = record.kind, record.id
+        if kind == "intent":
+            first.setdefault(look, record)
+            begun.append(record)
+        elif kind == "outcome":
+            first.setdefault(look, record)
+            finished.add(look)
+            if record.result.get("printed") is True:
+                printed.add(look)
+        elif kind == "void":
+            voids.add(look)
+            begun.append(record)
+        elif kind == "worn":
+            printed.add(look)
+        if record.missed:
+            missed[look] = max(missed.get(look, 0), record.missed)
+    open_looks = first.keys() - finished
+    taken_back = (open_looks & voids) - _still_open(begun, open_looks & voids)
+    for look in taken_back:
+        del first[look]
+    return Spent(first, frozenset(open_looks - taken_back), frozenset(printed), missed)
+
+
+def _still_open(begun: Iterable[Record], looks: set[str]) -> set[str]:
+    """Those of ``looks`` that were begun more often than voided, for any candidate."""
+    balance: dict[tuple[str, str], int] = {}
+    for record in begun:
+        if record.id in looks:
+            key = (record.id, record.candidate["digest"])
+            balance[key] = balance.get(key, 0) + (1 if record.kind == "intent" else -1)
+    return {look for (look, _), count in balance.items() if count > 0}
 
 
 def item_sets(records: Iterable[Record]) -> dict[str, ItemSet]:
@@ -84,6 +90,8 @@ def missed_attempts(records: Iterable[Record], metric: str, ci: Mapping[str, str
     A record of attempt r accounts for everything before it (it counted what was missing then).
     """
     attempt = attempt_number(ci)
+    if attempt < 2:
+        return 0
     recorded = (
         attempt_number(record.ci)
         for record in records

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gate.cycles.attempt import Attempt
 from gate.cycles.chain import History
 from gate.cycles.record import Record
-from gate.cycles.spent import unfinished_looks
+from gate.cycles.spent import spent_looks
 
 
 @dataclass(slots=True)
@@ -47,37 +48,35 @@ class Streak:
         self.passes = []
 
 
-def streak_of(history: History, attempt: Attempt, look: str) -> Streak:
+def series_of(history: History, attempt: Attempt) -> list[Record]:
+    """The records about the same thing as the attempt: one metric, and the same policy, renamed or edited."""
+    metric, policy, decision = attempt.metric, attempt.policy, attempt.decision_digest
+    return [
+        record
+        for record in history.records
+        if record.metric == metric and (record.policy == policy or record.decision_digest == decision)
+    ]
+
+
+def streak_of(series: Sequence[Record], attempt: Attempt, look: str) -> Streak:
     """The streak of the attempt's lineage, before the look ``look`` (whose own open intent does not count).
 
     It goes back to 0 at: a fail or an inconclusive; a changed baseline on the same items; another decision
-    digest in the same series (policy name and metric); a look that was begun and never finished; a
-    promotion. Void leaves it. A look that was begun and finished later counts where it was finished.
+    digest in the same series; a look that was begun and never finished; a promotion. Void leaves it. A look
+    that was begun and finished later counts where it was finished.
     """
-    series = [record for record in history.records if in_series(record, attempt) and record.id != look]
-    unfinished = unfinished_looks(series)
+    unfinished = spent_looks(series, attempt.metric).unfinished - {look}
+    decision, lineage = attempt.decision_digest, attempt.lineage
     streak = Streak()
     for record in series:
-        event = record.kind == "outcome" or (record.kind == "intent" and record.id in unfinished)
-        if event and record.decision_digest != attempt.decision_digest:
-            streak.reset()
-        elif record.lineage == attempt.lineage:
-            _walk(streak, record, unfinished)
-    for record in history.records:  # an earlier scoring of the very same artifacts, if it is no replay
-        if record.id == look and record.kind == "outcome" and record.lineage == attempt.lineage:
-            streak.cycles.add(record.cycle)
+        kind = record.kind
+        broken = kind == "intent" and record.id in unfinished
+        if record.decision_digest != decision:
+            if broken or kind == "outcome":
+                streak.reset()
+        elif record.candidate["lineage"] == lineage:
+            if kind == "outcome":
+                streak.add(record)
+            if broken or record.verdict == "promote":
+                streak.reset()
     return streak
-
-
-def in_series(record: Record, attempt: Attempt) -> bool:
-    """Whether the record and the attempt are about the same thing: a policy may be renamed, or edited."""
-    same_policy = record.policy == attempt.policy or record.decision_digest == attempt.decision_digest
-    return record.metric == attempt.metric and same_policy
-
-
-def _walk(streak: Streak, record: Record, unfinished: set[str]) -> None:
-    if record.kind == "outcome":
-        streak.add(record)
-    broken = record.kind == "intent" and record.id in unfinished
-    if broken or record.kind == "promotion" or record.verdict == "promote":
-        streak.reset()

@@ -28,7 +28,7 @@ W = TypeVar("W", bound=WaiverLike)
 
 
 def active_waivers(waivers: Sequence[W], today: str) -> tuple[tuple[W, ...], tuple[Caution, ...]]:
-    """The waivers in force on the day ``today`` (ISO text; the last day counts), and cautions for the others."""
+    """The waivers in force on the day ``today`` (ISO; the last day counts), and cautions for the others."""
     day = _day(today)
     active = tuple(waiver for waiver in waivers if _day(waiver.expires) >= day)
     expired = [waiver for waiver in waivers if _day(waiver.expires) < day]

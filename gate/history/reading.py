@@ -32,7 +32,7 @@ def parse(data: bytes, where: str) -> History:
     try:
         records, heads = ordered(read.records)
     except ChainError as error:
-        place = f"{where}:{read.line_of[error.digest]}"
+        place = f"{where}:{read.line_of(error.digest)}"
         raise GateError(error.code, str(error), where=place, help=_RESTORE) from None
     torn = _torn_tail(read, records, where)
     cautions = tuple(_torn_caution(where, number, line) for number, line in torn)
@@ -45,39 +45,37 @@ class _Lines:
     """What the lines turned out to be: records with their line numbers, and lines that are no JSON."""
 
     records: list[Record] = field(default_factory=list)
-    line_of: dict[str, int] = field(default_factory=dict)
+    number_of: list[int] = field(default_factory=list)
     bad: list[tuple[int, bytes]] = field(default_factory=list)
-    last_good: int = 0
+
+    def line_of(self, digest: str) -> int:
+        """Where the record with this digest stands."""
+        pairs = zip(self.records, self.number_of, strict=True)
+        return next(number for record, number in pairs if record.digest == digest)
 
 
 def _read_lines(lines: list[bytes], where: str) -> _Lines:
     read = _Lines()
-    for number, (line, parsed) in enumerate(zip(lines, _parsed(lines), strict=True), start=1):
-        if parsed is _BAD:
-            read.bad.append((number, line))
-        elif parsed is not _BLANK:
-            record = _checked(line, parsed, f"{where}:{number}")
-            read.line_of.setdefault(record.digest, number)
-            read.records.append(record)
-            read.last_good = number
+    number = 0
+    try:
+        for number, (line, parsed) in enumerate(zip(lines, _parsed(lines), strict=True), start=1):
+            if parsed is _BAD:
+                read.bad.append((number, line))
+            elif parsed is not _BLANK:
+                record = record_of(parsed)
+                if not line_matches(line.rstrip(b"\r"), record.digest):
+                    raise _edited(f"{where}:{number}")
+                read.records.append(record)
+                read.number_of.append(number)
+    except BadRecordError as error:
+        place, text = f"{where}:{number}", f"this gate reads {SCHEMA}; {_RESTORE}"
+        raise GateError("history_bad_record", str(error), where=place, help=text) from None
     return read
 
 
-def _checked(line: bytes, parsed: object, where: str) -> Record:
-    try:
-        record = record_of(parsed)
-    except BadRecordError as error:
-        raise GateError(
-            "history_bad_record", str(error), where=where, help=f"this gate reads {SCHEMA}; {_RESTORE}"
-        ) from None
-    if not line_matches(line.rstrip(b"\r"), record.digest):
-        raise GateError(
-            "history_edited",
-            "the record was changed after it was written (its digest does not match)",
-            where=where,
-            help=_RESTORE,
-        )
-    return record
+def _edited(where: str) -> GateError:
+    text = "the record was changed after it was written (its digest does not match)"
+    return GateError("history_edited", text, where=where, help=_RESTORE)
 
 
 _BAD, _BLANK = object(), object()
@@ -114,7 +112,7 @@ def _torn_tail(read: _Lines, records: tuple[Record, ...], where: str) -> list[tu
     named = {digest for record in records for digest in record.isolated}
     unnamed = [(number, line) for number, line in read.bad if sha256(line).hexdigest() not in named]
     for number, line in unnamed:
-        if number < read.last_good:
+        if number < read.number_of[-1]:
             raise GateError(
                 "history_bad_line",
                 f"the line is no JSON and no later record names it as cut off ({len(line)} bytes)",

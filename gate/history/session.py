@@ -80,10 +80,10 @@ class Session:
         """
         if self.store is None or self.read_only:
             return
-        records = [replace(provisional(look, "", Outcome("")), kind="void", level=None) for look in looks]
+        records = [provisional(look, "", Outcome(""))._replace(kind="void", level=None) for look in looks]
         if not looks:
             records = [_void_of(attempt)]
-        stamped = [self._stamp(replace(record, note=note[:500], result={})) for record in records]
+        stamped = [self._stamp(record._replace(note=note[:500], result={})) for record in records]
         self.store.transact(lambda _: (stamped, None))
 
     def _with_cautions(self, look: Look, history: History) -> Look:
@@ -93,7 +93,7 @@ class Session:
         return replace(look, cautions=look.cautions + extra)
 
     def _stamp(self, record: Record) -> Record:
-        return replace(record, time=self.now, tool=self.tool)
+        return record._replace(time=self.now, tool=self.tool)
 
     def _intent(self, look: Look, known: set[str]) -> Record:
         holdout = look.attempt.items.as_holdout(
@@ -101,35 +101,34 @@ class Session:
         )
         known.add(look.attempt.items.digest)
         alarms = tuple(sorted({caution.code for caution in look.faults + look.cautions}))
-        draft = replace(provisional(look, "", Outcome("")), kind="intent", holdout=holdout, result={})
-        return self._stamp(replace(draft, alarms=alarms))
+        draft = provisional(look, "", Outcome(""))
+        return self._stamp(draft._replace(kind="intent", holdout=holdout, result={}, alarms=alarms))
 
     def _finished(self, look: Look, outcome: Outcome, state: CycleState) -> list[Record]:
         draft = provisional(look, state.status, outcome)
         if state.replayed:
             newly_shown = outcome.revealed and look.replay and look.replay.result.get("printed") is False
-            return [self._stamp(replace(draft, kind="worn", result={}))] if newly_shown else []
+            return [self._stamp(draft._replace(kind="worn", result={}))] if newly_shown else []
         if look.attempt.identical:
-            return [self._stamp(replace(draft, kind="void", note="identical", level=None, status=""))]
+            return [self._stamp(draft._replace(kind="void", note="identical", level=None, status=""))]
         alarms = tuple(sorted({caution.code for caution in state.faults + state.cautions}))
         facts: dict[str, Scalar] = {
             "printed": state.numbers_shown,
             "scope": state.scope,
             "sign_flip_p": state.sign_flip_p,
         }
-        record = replace(
-            draft,
+        record = draft._replace(
             alarms=alarms,
             claim=state.claim,
             result=dict(draft.result) | facts,
             streak=state.passed,
             verdict=state.verdict,
         )
-        plain = replace(draft, level=None, status="", result={})
+        plain = draft._replace(level=None, status="", result={})
         records = [record]
-        records += [replace(plain, kind="waiver", note=rule[:500]) for rule in outcome.waived]
+        records += [plain._replace(kind="waiver", note=rule[:500]) for rule in outcome.waived]
         if state.verdict == "promote":
-            records.append(replace(plain, kind="promotion", streak=state.passed, verdict="promote"))
+            records.append(plain._replace(kind="promotion", streak=state.passed, verdict="promote"))
         return [self._stamp(each) for each in records]
 
 

@@ -41,7 +41,13 @@ def attempt_at(number: int, rules: Rules) -> Attempt:
         policy="support-bot",
         policy_digest="c" * 64,
         baseline_id="release",
-        ci={"run_id": str(10_000 + number), "run_attempt": "1", "sha": "e" * 40, "ref": "main", "actor": "bot"},
+        ci={
+            "run_id": str(10_000 + number),
+            "run_attempt": "1",
+            "sha": "e" * 40,
+            "ref": "main",
+            "actor": "bot",
+        },
     )
 
 
@@ -52,14 +58,15 @@ def records_of(number: int, rules: Rules) -> list[Record]:
     result = {"n": 500, "b": 18, "c": 8, "low": 0.001, "high": 0.041, "p": 0.0123, "printed": True}
     outcome = provisional(look, "inconclusive", Outcome("inconclusive", 0.021, 0.01, result))
     marks = rules.windows == "fresh" or number == 0
-    intent = replace(
-        provisional(look, "", Outcome("")),
+    intent = provisional(look, "", Outcome(""))._replace(
         kind="intent",
         result={},
         holdout=attempt.items.as_holdout(window, with_marks=marks),
     )
-    stamp = {"time": "2026-01-01T00:00:00Z", "tool": "0.1.0"}
-    return [replace(intent, **stamp), replace(outcome, verdict="inconclusive", **stamp)]
+    return [
+        intent._replace(time="2026-01-01T00:00:00Z", tool="0.1.0"),
+        outcome._replace(verdict="inconclusive", time="2026-01-01T00:00:00Z", tool="0.1.0"),
+    ]
 
 
 def write_history(path: Path, rules: Rules) -> None:
