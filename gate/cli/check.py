@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from gate.cli.plan import named_sets
+from gate.cli.progress import Progress
 from gate.cli.streams import Streams, one_line
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
-from gate.errors import EXIT_BLOCK
+from gate.errors import EXIT_BLOCK, GateError
+from gate.planning.notes import policy_notes
 from gate.policy.load import LoadedPolicy, load
 from gate.policy.model import Policy
 from gate.policy.rules import rule_ids
@@ -17,7 +20,12 @@ from gate.policy.weaker import Change, weaknesses
 EPILOG = """\
 examples:
   gate check gate.yaml
-  gate check gate.yaml --against old/gate.yaml      exits 1 if the new policy asks less than the old one"""
+  gate check gate.yaml --against old/gate.yaml      exits 1 if the new policy asks less than the old one
+  gate check gate.yaml --baseline baseline.jsonl    how often the whole policy would promote, by true gain
+  gate check gate.yaml --baseline baseline.jsonl --simulations 2000
+
+With --baseline, candidates are simulated by running the baseline again (from its repeats, or with the
+declared noise) and planting gains, and each is decided by the policy as a real one would be."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +35,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--against", metavar="OLD", help="an older policy; names each weakening, exits 1 on one"
     )
     parser.add_argument("--allow-weaker", metavar="REASON", help="exit 0 all the same, and print the reason")
+    add = parser.add_argument
+    add("--baseline", metavar="FILE", help="results of what runs today: simulate what the policy would do")
+    add("--set", nargs=2, action="append", default=[], metavar=("NAME", "BASELINE"), help="a named item set")
+    add("--noise", type=float, metavar="SHARE", help="share of a score's variance that a re-run renews")
+    add(
+        "--discordance",
+        type=float,
+        metavar="RATE",
+        help="how often two runs of the baseline differ (pass/fail)",
+    )
+    add("--simulations", type=int, default=200, metavar="N", help="simulated looks a candidate (default 200)")
 
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
@@ -34,6 +53,8 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     loaded = load(args.policy)
     old = load(args.against) if args.against else None
     streams.print("\n".join(_described(loaded)))
+    if args.baseline:
+        _simulated(loaded.policy, args, streams)
     if old is None:
         return 0
     changes = weaknesses(loaded.policy, old.policy)
@@ -58,11 +79,10 @@ def _described(loaded: LoadedPolicy) -> Iterator[str]:
     claims = policy_claims(rules_of(policy))
     for sentence in claims["sentences"]:
         yield f"  {sentence}"
-    notes = [*(f"{c.code}: {c.message}" for c in claims["cautions"]), *_advice(policy)]
-    if notes:
-        yield ""
-        yield "cautions:"
-        yield from (f"  {note}" for note in notes)
+    yield ""
+    yield "notes:"
+    for note in (*claims["cautions"], *policy_notes(policy)):
+        yield f"  {note.code}: {one_line(note.message)}"
 
 
 def _gating_claim(policy: Policy) -> str:
@@ -70,24 +90,9 @@ def _gating_claim(policy: Policy) -> str:
     margin = gating.margin if isinstance(gating.margin, float) else f"{gating.margin.relative:g} x baseline"
     rule = "proven above" if gating.margin_rule == "tested" else "observed at or above"
     return (
-        f"{one_line(gating.metric)} ({gating.direction} is better): gain {rule} {margin}; a candidate with "
-        f"no gain passes one look with chance at most {policy.alpha / 2:g} (alpha {policy.alpha:g}, two-sided)"
+        f"{one_line(gating.metric)} ({gating.direction} is better): gain {rule} {margin}; a candidate with no "
+        f"gain passes one look with chance at most {policy.alpha / 2:g} (alpha {policy.alpha:g}, two-sided)"
     )
-
-
-def _advice(policy: Policy) -> Iterator[str]:
-    for rail in policy.guardrails:
-        if rail.mode == "no_regression":
-            yield (
-                f"veto: {one_line(rail.metric)} blocks only a loss that is shown, and bounds none; "
-                "a tolerance (mode: non_inferior) would"
-            )
-    vetoes = sum(rail.mode == "no_regression" for rail in policy.guardrails)
-    if vetoes > 1 and policy.correction != "none":
-        yield (
-            f"correction: {policy.correction} over {vetoes} vetoes makes false blocks rarer "
-            "and missed regressions more frequent"
-        )
 
 
 def _compared(changes: tuple[Change, ...]) -> Iterator[str]:
@@ -98,3 +103,30 @@ def _compared(changes: tuple[Change, ...]) -> Iterator[str]:
     yield "against the older policy:"
     for change in changes:
         yield f"  {change.effect}: {one_line(change.message)}"
+
+
+def _simulated(policy: Policy, args: argparse.Namespace, streams: Streams) -> None:
+    """The chances of promotion on this baseline, and what they suggest."""
+    from gate.planning.chance_words import chance_table, model, sensitivity
+    from gate.planning.chances import chances, identical
+    from gate.planning.notes import baseline_notes, chance_notes
+    from gate.planning.world import with_noise, world_of
+
+    if not 10 <= args.simulations <= 1_000_000:
+        raise GateError("usage", f"--simulations is 10 to 1,000,000 (found {args.simulations})")
+    world = world_of(
+        policy, args.baseline, named_sets(args.set), share=args.noise, discordance=args.discordance
+    )
+    level = float(policy_claims(rules_of(policy))["level"])
+    other = {factor: with_noise(world, factor) for factor in (0.5, 2.0)}
+    guessed = any(noise.source != "repeats" for noise in world.noise.values())
+    total = args.simulations * (4 + 2 * guessed)
+    progress = Progress(streams.err, "simulating", total)
+    rows = chances(world, level, args.simulations, progress)
+    around = [(f, identical(w, level, args.simulations, progress)) for f, w in other.items() if guessed]
+    progress.done()
+    lines = ["", *model(world), "", *chance_table(rows, policy.cycles.required), *sensitivity(around)]
+    notes = [*baseline_notes(world, level), *chance_notes(policy, rows)]
+    if notes:
+        lines += ["", "notes on this baseline:", *(f"  {note.code}: {note.message}" for note in notes)]
+    streams.print("\n".join(one_line(line) for line in lines))

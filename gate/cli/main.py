@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "run": "decide whether a candidate may replace its baseline",
+    "compare": "a first answer from two result files, without a policy",
+    "init": "propose a commented policy from two result files",
     "check": "validate a policy and say what it can and cannot claim",
+    "plan": "how many items a decision needs, before anything is scored",
+    "selftest": "plant regressions and gains, and say what a policy catches",
     "history": "start, show, verify or merge the history of past decisions",
-    "verify": "tell a deployment whether a candidate was promoted",
+    "verify": "reproduce a report, or tell a deployment whether a candidate was promoted",
     "schema": "print the JSON Schema of a policy, report or history record",
     "render": "print a saved report in another format",
     "formats": "list the result files that can be read",
+    "completion": "print a completion script for bash, zsh or fish",
     "ci": "decide inside a CI job, by the policy of the base side",
 }
 

@@ -1,0 +1,62 @@
+"""``gate compare``: a first answer from two result files, without a policy."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from gate.cli.output import to_json, write_text
+from gate.cli.streams import Streams, one_line
+from gate.intake import Files
+from gate.planning.first_look import FirstLook, first_look, look_document
+from gate.planning.look_words import look_lines
+from gate.planning.proposal import propose
+
+EPILOG = """\
+examples:
+  gate compare baseline.jsonl candidate.jsonl
+  gate compare baseline.csv candidate.csv --metric score
+  gate compare promptfoo.json promptfoo.json --systems "old prompt" "new prompt"
+
+Exit 0 whatever is found: this command never promotes and writes no history. `gate run` decides."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of ``gate compare``."""
+    two_files(parser)
+    parser.add_argument("--json", metavar="FILE", help="write the look as JSON there; - for standard output")
+
+
+def two_files(parser: argparse.ArgumentParser) -> None:
+    """What ``compare`` and ``init`` share."""
+    add = parser.add_argument
+    add("baseline", metavar="A", help="per-item results of what runs today")
+    add("candidate", metavar="B", help="per-item results of what may replace it")
+    add("--metric", metavar="M", help="the column to compare (asked for where several could be meant)")
+    add("--systems", nargs=2, metavar=("A", "B"), help="which system of each file, where it holds several")
+    add(
+        "--missing",
+        choices=("error", "worst", "drop"),
+        default="error",
+        help="items without a result: refuse (default), read them least favourably, or leave them out",
+    )
+
+
+def looked(args: argparse.Namespace) -> FirstLook:
+    """The first look at the two files of ``args``."""
+    systems = None if args.systems is None else (str(args.systems[0]), str(args.systems[1]))
+    proposal = propose(args.baseline, args.candidate, args.metric, systems)
+    return first_look(proposal, Files(args.baseline, args.candidate), args.missing)
+
+
+def execute(args: argparse.Namespace, streams: Streams) -> int:
+    """Print the look."""
+    look = looked(args)
+    if args.json:
+        text = to_json(look_document(look))
+        if args.json == "-":
+            streams.print(text)
+            return 0
+        write_text(Path(args.json), text)
+    streams.print("\n".join(one_line(line) for line in look_lines(look)))
+    return 0

@@ -1,0 +1,49 @@
+"""``gate init``: propose a commented policy from two result files."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from gate.cli.compare import looked, two_files
+from gate.cli.output import write_text
+from gate.cli.streams import Streams, one_line
+from gate.errors import GateError
+from gate.planning.policy_text import policy_text
+
+EPILOG = """\
+examples:
+  gate init baseline.jsonl candidate.jsonl                    print a policy
+  gate init baseline.jsonl candidate.jsonl -o gate.yaml       write it; a file that exists is never replaced
+
+The margin is left empty, and so is a direction that neither the format nor the name tells: `gate check`
+refuses the policy until a person has filled them in."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of ``gate init``."""
+    two_files(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write the policy there instead of printing it"
+    )
+
+
+def execute(args: argparse.Namespace, streams: Streams) -> int:
+    """Write or print the proposal."""
+    text = policy_text(looked(args))
+    if args.output is None:
+        streams.print(text)
+        return 0
+    path = Path(args.output)
+    if path.exists() or path.is_symlink():
+        raise GateError(
+            "file_exists",
+            "there is such a file already, and a policy is never replaced",
+            where=args.output,
+            help="choose another name, or move the old policy away",
+        )
+    write_text(path, text)
+    streams.print(
+        f"wrote {one_line(args.output)}: set gating.margin, then: gate check {one_line(args.output)}"
+    )
+    return 0

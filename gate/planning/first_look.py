@@ -1,0 +1,147 @@
+"""Two files and no policy: what they show, and what a policy could claim on these items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gate.compare.model import Comparison
+from gate.compare.selection import oriented_pairs, select
+from gate.intake import Files, ItemSet, item_sets
+from gate.measuring import measure
+from gate.planning.proposal import Proposal
+from gate.policy.load import loads
+from gate.policy.model import Policy
+from gate.report.document import changes, comparison
+from gate.stats import registry
+from gate.stats.power import smallest_effect
+from gate.stats.reference import sd_difference
+
+ALPHA = 0.05
+LEVEL = ALPHA / 2
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """proven: lower end of what a margin's own test bounds, the largest margin that this run proves.
+
+    assumed: the direction is a guess. seen: smallest effect seen 80 % of the time, by metric. means: of the
+    baseline, by metric.
+    """
+
+    proposal: Proposal
+    files: Files
+    gating: Comparison
+    pairs: int
+    proven: float | None
+    assumed: bool
+    seen: Mapping[str, float]
+    means: Mapping[str, float]
+    cautions: tuple[tuple[str, str], ...]
+
+
+def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
+    """Measure the gating metric as a policy with margin 0 would, and the spread of all the others."""
+    policy = loads(json.dumps(_policy(proposal, missing)), "the proposed policy").policy
+    item_set = item_sets(policy, {None: files})[None]
+    found = measure(policy, {None: item_set.table}, LEVEL).comparisons[0]
+    return FirstLook(
+        proposal=proposal,
+        files=files,
+        gating=found,
+        pairs=item_set.table.counts.n_pairs,
+        proven=_proven(policy, item_set, found),
+        assumed=proposal.gating.direction is None,
+        seen=_seen(proposal, item_set),
+        means=_means(item_set),
+        cautions=(*item_set.cautions, *item_set.table.cautions),
+    )
+
+
+def _policy(proposal: Proposal, missing: str) -> dict[str, Any]:
+    gating = proposal.gating
+    items: dict[str, Any] = {"min": 2, "missing": missing}
+    if proposal.id is not None:
+        items["id"] = proposal.id
+    if proposal.repeat is not None:
+        items["repeat"] = proposal.repeat
+    if missing != "error":
+        items |= {"max_missing": 1.0, "max_error_rate": 1.0}
+    made: dict[str, Any] = {
+        "version": 1,
+        "name": "first look",
+        "alpha": ALPHA,
+        "gating": {
+            "metric": gating.name,
+            "kind": gating.kind,
+            "direction": gating.direction or "higher",
+            "margin": 0.0,
+        },
+        "watch": [
+            {"metric": other.name, "kind": other.kind, "direction": other.direction or "higher"}
+            for other in (*proposal.rails, *proposal.watched, *proposal.unknown)
+        ],
+        "items": items,
+    }
+    if proposal.systems is not None:
+        baseline, candidate = proposal.systems
+        made["artifacts"] = {"system": {"baseline": baseline, "candidate": candidate}}
+    return made
+
+
+def _proven(policy: Policy, item_set: ItemSet, found: Comparison) -> float | None:
+    """The lower limit of the test that a margin or tolerance would be decided by."""
+    metric = item_set.table.metrics[policy.gating.metric]
+    selection = select(item_set.table, metric, policy.gating.direction)
+    if selection.n < 2 or found.delta is None:
+        return None
+    binary = policy.gating.kind == "binary" and not metric.averaged
+    method = "exact_unconditional" if binary else registry.default_method("graded", 0.0)
+    return registry.run(method, oriented_pairs(selection), 0.0, LEVEL).interval.low
+
+
+def _seen(proposal: Proposal, item_set: ItemSet) -> dict[str, float]:
+    """MDE of every metric that both files have, at 80 % power and the level of one decision."""
+    found: dict[str, float] = {}
+    for metric in (proposal.gating, *proposal.rails, *proposal.watched, *proposal.unknown):
+        paired = item_set.table.metrics.get(metric.name)
+        if paired is None:
+            continue
+        selection = select(item_set.table, paired, metric.direction or "higher")
+        spread = sd_difference(oriented_pairs(selection)) if selection.n > 1 else None
+        if spread:
+            found[metric.name] = smallest_effect(spread**2, selection.n, LEVEL)
+    return found
+
+
+def _means(item_set: ItemSet) -> dict[str, float]:
+    return {
+        name: float(np.nanmean(metric.baseline))
+        for name, metric in item_set.table.metrics.items()
+        if np.isfinite(metric.baseline).any()
+    }
+
+
+def look_document(look: FirstLook) -> dict[str, Any]:
+    """``gate.compare/1``: the gating block of a report, and what a policy could claim. No verdict."""
+    block = comparison(look.gating, {look.gating.rule: "reported"})
+    return {
+        "schema": "gate.compare/1",
+        "baseline": look.files.baseline,
+        "candidate": look.files.candidate,
+        "format": look.proposal.format,
+        "direction_assumed": look.assumed,
+        "gating": block
+        | {"margin": None, "flaky": dict(look.gating.flaky), "seed_reading": look.gating.seed_reading},
+        "changes": changes(look.gating.changes),
+        "largest_margin": {"observed": look.gating.delta, "proven": look.proven},
+        "smallest_effect_seen": dict(look.seen),
+        "cautions": [
+            *({"code": code, "message": message} for code, message in look.cautions),
+            *block["cautions"],
+        ],
+    }

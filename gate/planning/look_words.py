@@ -1,0 +1,80 @@
+"""A first look as a person reads it: four lines, how to read them, and what a policy could claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.planning.first_look import FirstLook, look_document
+from gate.report import sentences
+from gate.words import count, number, signed
+
+
+def look_lines(look: FirstLook) -> Iterator[str]:
+    """All lines."""
+    document = look_document(look)
+    gating, proposal = document["gating"], look.proposal
+    kind = "pass/fail" if proposal.gating.kind == "binary" else "graded"
+    by = "the format's own ids" if proposal.id is None else proposal.id
+    repeats = "" if proposal.repeat is None else f", runs by {proposal.repeat}"
+    items = f"{count(look.pairs, 'item')} by {by}{repeats}"
+    yield f"{look.files.baseline} -> {look.files.candidate} ({proposal.format}, {items})"
+    assumed = " (assumed: nothing says which way is better)" if look.assumed else ""
+    yield f"{gating['metric']}: {kind}, {gating['direction']} is better{assumed}"
+    yield ""
+    facts = [*sentences.four_lines(document), ("Reading", sentences.reading(gating))]
+    width = max(len(label) for label, _ in facts)
+    yield from (f"  {label:{width}}  {text}" for label, text in facts if text)
+    yield ""
+    yield from _claims(look)
+    for caution in document["cautions"][:8]:
+        yield f"  caution: {caution['message']}"
+    yield from _next(look)
+
+
+def _claims(look: FirstLook) -> Iterator[str]:
+    found = look.gating
+    yield "what a policy could claim on these items:"
+    if found.insufficient:
+        yield f"  nothing: {found.insufficient}"
+        return
+    mde = look.seen.get(found.metric)
+    if mde is not None:
+        yield (
+            f"  gains of {number(mde)} and more are seen 80 % of the time at alpha 0.05: a smaller margin "
+            "needs more items"
+        )
+    if (
+        found.delta is not None
+        and found.delta > 0
+        and found.p_value is not None
+        and found.p_value < found.level
+    ):
+        yield (
+            f"  a gain above 0 is shown; margins up to {signed(found.delta)} would be cleared as observed, "
+            f"{_proven_margin(look)}"
+        )
+    else:
+        yield "  no gain above 0 is shown: this run would not have been promoted at any margin"
+    if look.proven is not None and look.proven < 0:
+        yield f"  a loss of more than {number(-look.proven)} is ruled out: such a tolerance would be met"
+    for name, effect in look.seen.items():
+        if name != found.metric:
+            yield f"  {name}: changes of {number(effect)} and more are seen 80 % of the time"
+
+
+def _proven_margin(look: FirstLook) -> str:
+    if look.proven is None or look.proven <= 0:
+        return "none is proven"
+    return f"margins up to {signed(look.proven)} are proven"
+
+
+def _next(look: FirstLook) -> Iterator[str]:
+    for column in look.proposal.clusters:
+        yield (
+            f"  caution: {column} looks like a cluster; items of one cluster are not independent, and this "
+            "look counts them as if they were"
+        )
+    files = f"{look.files.baseline} {look.files.candidate}"
+    yield ""
+    yield "this is a look, not a decision: a margin chosen after seeing it proves nothing about this run"
+    yield f"next: gate init {files} -o gate.yaml, set the margin, and decide the next run by it"

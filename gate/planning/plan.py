@@ -1,0 +1,144 @@
+"""A plan: what the policy's proofs need on data like these, and what a look costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gate.errors import GateError
+from gate.planning.costs import Prices, expected_cost
+from gate.planning.design import Need, Planned, Row, Seen, margin_seen, needs, row
+from gate.planning.variances import Variances
+from gate.planning.world import Key, World
+from gate.policy.model import Amount, Policy
+from gate.policy.rules import gating_id, guardrail_ids
+
+MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
+CURVE_STEPS = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the person asks. items: the number to look at, None for what the plan needs. gain: the true gain
+    to plan for in the metric's unit, None for two margins."""
+
+    runs: int = 1
+    power: float = 0.8
+    items: int | None = None
+    gain: float | None = None
+    prices: Prices | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """needs: one a rule, the gating rule first. rows: several numbers of items, ``items`` among them.
+
+    items: what all rules need together, or what was asked for. curve: true gain -> chance that the gating
+    rule passes with ``items``. costs: expected cost of a look for each row. left_out: rules that are not
+    planned here, with the reason.
+    """
+
+    question: Question
+    needs: tuple[Need, ...]
+    seen: Seen
+    items: int
+    rows: tuple[Row, ...]
+    curve: tuple[tuple[float, float], ...]
+    costs: tuple[float, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+
+def plan(rules: tuple[Planned, ...], question: Question, left_out: tuple[tuple[str, str], ...] = ()) -> Plan:
+    """Work out everything for these rules; the first one is the gating rule."""
+    found = needs(rules, question.runs, question.power)
+    items = question.items or _together(found)
+    sizes = sorted({max(2, round(items * times)) for times in MULTIPLES})
+    rows = tuple(row(rules, n, question.runs, question.power) for n in sizes)
+    costs: tuple[float, ...] = ()
+    if question.prices is not None:
+        costs = tuple(expected_cost(question.prices, r.n, r.no_gain, r.together[1]) for r in rows)
+    seen = margin_seen(rules[0], question.runs, question.power)
+    return Plan(question, found, seen, items, rows, _curve(rules[0], items, question.runs), costs, left_out)
+
+
+def _together(found: tuple[Need, ...]) -> int:
+    sizes = [need.items for need in found]
+    if None in sizes:
+        rule = found[sizes.index(None)].planned
+        raise GateError(
+            "no_items_help",
+            f"no number of items gives {rule.rule} the power it needs for a true change of {rule.gain:g} "
+            f"against a bound of {rule.bound:g}",
+            help="plan for a larger true gain (--gain), or ask for a smaller margin",
+        )
+    return max(size for size in sizes if size is not None)
+
+
+def _curve(rule: Planned, n: int, runs: int) -> tuple[tuple[float, float], ...]:
+    """From no gain to three times the planned margin, or one and a half times the planned gain."""
+    top = max(3 * rule.bound, 1.5 * rule.gain)
+    gains = [top * k / (CURVE_STEPS - 1) for k in range(CURVE_STEPS)]
+    return tuple((gain, rule.chance(n, runs, gain)) for gain in gains)
+
+
+def gating_planned(
+    rule_id: str, margin: float, margin_rule: str, level: float, variances: Variances, question: Question
+) -> Planned:
+    """The gating rule; without a stated gain two margins are planned for."""
+    gain = question.gain
+    if gain is None and margin <= 0:
+        raise GateError(
+            "usage",
+            "the margin is 0, so there is no gain to plan for",
+            help="add --gain GAIN: the true gain that you do not want to miss",
+        )
+    return Planned(rule_id, margin_rule, margin, 2 * margin if gain is None else gain, level, variances)
+
+
+def rules_of_policy(
+    policy: Policy, world: World | None, known: Mapping[Key, Variances], level: float, question: Question
+) -> tuple[tuple[Planned, ...], tuple[tuple[str, str], ...]]:
+    """The rules that a plan can work out, and the others with the reason."""
+    key: Key = (policy.gating.set, policy.gating.metric)
+    if key not in known:
+        raise GateError(
+            "usage",
+            f"nothing says how much {policy.gating.metric} varies",
+            help="add --baseline FILE (with --candidate FILE from a pilot, if there is one), or --sd SD",
+        )
+    margin = _amount(policy.gating.margin, world, key)
+    gating = policy.gating
+    first = gating_planned(gating_id(policy), margin, gating.margin_rule, level, known[key], question)
+    rails, left_out = [], []
+    for rule, entry in _guardrails(policy, world, known, level):
+        if isinstance(entry, Planned):
+            rails.append(entry)
+        else:
+            left_out.append((rule, entry))
+    return (first, *rails), tuple(left_out)
+
+
+def _guardrails(
+    policy: Policy, world: World | None, known: Mapping[Key, Variances], level: float
+) -> Iterator[tuple[str, Planned | str]]:
+    for rail, rule in zip(policy.guardrails, guardrail_ids(policy), strict=True):
+        key: Key = (rail.set, rail.metric)
+        if rail.mode != "non_inferior" or rail.tolerance is None:
+            yield rule, f"mode {rail.mode} is no proof: gate check and gate selftest simulate it"
+        elif key not in known:
+            yield rule, f"nothing says how much {rail.metric} varies: add --baseline FILE"
+        else:
+            bound = _amount(rail.tolerance, world, key)
+            yield rule, Planned(rule, "non_inferior", bound, 0.0, level, known[key])
+
+
+def _amount(amount: Amount, world: World | None, key: Key) -> float:
+    if isinstance(amount, float):
+        return amount
+    if world is None:
+        raise GateError(
+            "usage",
+            f"the bound of {key[1]} is a share of the baseline, which is not given",
+            help="add --baseline FILE",
+        )
+    return amount.relative * world.expected(key)

@@ -1,0 +1,145 @@
+"""From a first look at two files to the rules that a person would most likely write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gate.artifacts import Metric, Survey, survey
+from gate.errors import GateError, examples, quoted
+
+QUALITY = (
+    *("correct", "is_correct", "passed", "pass", "success", "resolved", "solved", "accuracy", "acc"),
+    *("exact_match", "score", "rating", "reward", "quality", "f1", "win", "relevance", "faithfulness"),
+    *("helpful", "helpfulness", "precision", "recall", "ndcg", "bleu", "rouge", "similarity"),
+)
+"""Names of metrics that say how good an answer is, most telling first: higher is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What the two files suggest. gating: with its direction, None where nothing tells which way is better.
+
+    rails: metrics known to be costs (lower is better). watched: known to be qualities. unknown: neither.
+    slices, clusters: columns that look like it.
+    """
+
+    format: str
+    id: str | None
+    repeat: str | None
+    systems: tuple[str, str] | None
+    gating: Metric
+    rails: tuple[Metric, ...]
+    watched: tuple[Metric, ...]
+    unknown: tuple[Metric, ...]
+    slices: tuple[str, ...]
+    clusters: tuple[str, ...]
+
+
+def propose(
+    baseline: str, candidate: str, metric: str | None = None, systems: tuple[str, str] | None = None
+) -> Proposal:
+    """Look at both files and choose; an error names the possibilities where none is obvious."""
+    names = systems or (None, None)
+    first, second = survey(baseline, system=names[0]), survey(candidate, system=names[1])
+    for found in (first, second):
+        if systems is None and len(found.systems) > 1:
+            raise _several_systems(found)
+    common = _common(first, second)
+    gating = _gating(common, metric, first)
+    others = [found for found in common if found.name != gating.name]
+    return Proposal(
+        format=first.format,
+        id=_id(first, second),
+        repeat=_repeat(first, second),
+        systems=systems,
+        gating=gating,
+        rails=tuple(found for found in others if found.direction == "lower"),
+        watched=tuple(found for found in others if found.direction == "higher"),
+        unknown=tuple(found for found in others if found.direction is None),
+        slices=tuple(name for name in first.columns if name not in first.clusters),
+        clusters=first.clusters,
+    )
+
+
+def _common(first: Survey, second: Survey) -> list[Metric]:
+    """Metrics of both files; a number on either side makes a metric graded."""
+    known = {metric.name: metric for metric in second.metrics}
+    found = []
+    for metric in first.metrics:
+        if metric.name not in known:
+            continue
+        kind = "binary" if {metric.kind, known[metric.name].kind} == {"binary"} else "graded"
+        found.append(Metric(metric.name, kind, metric.direction or _direction(metric.name), metric.values))
+    if not found:
+        columns = (
+            f"{first.path}: {examples([m.name for m in first.metrics]) or 'none'}; "
+            f"{second.path}: {examples([m.name for m in second.metrics]) or 'none'}"
+        )
+        raise GateError(
+            "no_metric",
+            f"the two files have no column of numbers in common ({columns})",
+            help="write one row an item with a score, true/false or 0/1, under the same name in both files",
+        )
+    return found
+
+
+def _direction(name: str) -> str | None:
+    last = name.rpartition(".")[2].lower()
+    return "higher" if any(last == word or last.endswith(f"_{word}") for word in QUALITY) else None
+
+
+def _gating(common: list[Metric], wanted: str | None, first: Survey) -> Metric:
+    """The metric that is asked for; else the only one, the only quality, or the only one that is no cost."""
+    by_name = {metric.name: metric for metric in common}
+    if wanted is not None:
+        if wanted not in by_name:
+            raise GateError(
+                "metric_missing",
+                f"there is no metric {quoted(wanted)} in both files (there are: {examples(list(by_name))})",
+                where=first.path,
+                help="name one of them with --metric",
+            )
+        return by_name[wanted]
+    for choice in (
+        common,
+        [metric for metric in common if metric.direction == "higher"],
+        [metric for metric in common if metric.direction != "lower"],
+    ):
+        if len(choice) == 1:
+            return choice[0]
+    raise GateError(
+        "metric_ambiguous",
+        f"several columns could be the metric ({examples(list(by_name))})",
+        where=first.path,
+        help="name the one that decides with --metric",
+    )
+
+
+def _id(first: Survey, second: Survey) -> str | None:
+    """The id column, None where the format has ids of its own."""
+    if first.own_ids and second.own_ids:
+        return None
+    found = [name for name in (first.id, second.id) if name is not None]
+    if not found or len(set(found)) > 1:
+        raise GateError(
+            "no_ids",
+            "no column that identifies the items in both files was found",
+            where=first.path,
+            help="call it id, or write a policy with items.id",
+        )
+    return found[0]
+
+
+def _repeat(first: Survey, second: Survey) -> str | None:
+    if first.own_repeats or second.own_repeats:
+        return "repeat"
+    return first.repeat or second.repeat
+
+
+def _several_systems(found: Survey) -> GateError:
+    return GateError(
+        "system_ambiguous",
+        f"the file holds several systems ({examples(list(found.systems))})",
+        where=found.path,
+        help="say which to compare: --systems BASELINE CANDIDATE",
+    )

@@ -1,0 +1,189 @@
+"""The baseline's own file as a world in which it can be run again: the model behind every simulation.
+
+A re-run of an item gives, with chance 1 - redraw, one of the item's own results, and otherwise a result of
+an item drawn from all (with all its metrics, so that metrics stay correlated). Means are kept, the variance
+of a re-run is the one that was estimated or declared, and no value occurs that the file does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gate.artifacts.table import BoolArray, FloatArray
+from gate.errors import GateError
+from gate.intake import Files, item_sets
+from gate.pairing import PairedMetric, PairedTable
+from gate.planning.noise import Noise, noise_of, share_for_discordance
+from gate.policy.model import Policy, Systems
+
+Key = tuple[str | None, str]
+"""(item set, metric)."""
+Tables = Mapping[str | None, PairedTable]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How the policy reads one metric: kind, direction and declared scale."""
+
+    kind: str
+    direction: str
+    scale: tuple[float, float] | None
+
+    @property
+    def sign(self) -> float:
+        """+1 where higher is better, else -1."""
+        return 1.0 if self.direction == "higher" else -1.0
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The baseline, ready to be run again. values: [items, runs] per metric; noise: per metric."""
+
+    policy: Policy
+    tables: Tables
+    uses: Mapping[Key, Use]
+    values: Mapping[Key, FloatArray]
+    noise: Mapping[Key, Noise]
+
+    def expected(self, key: Key, mask: BoolArray | None = None) -> float:
+        """Mean of a re-run over the items of ``mask``."""
+        values, redraw = self.values[key], self.noise[key].redraw
+        per_item = np.nanmean(values, axis=1)
+        mean = float(np.nanmean(per_item))
+        inside = mean if mask is None else float(np.nanmean(per_item[mask]))
+        return (1 - redraw) * inside + redraw * mean
+
+    def n_items(self, key: Key) -> int:
+        """Items with a result."""
+        return int(np.isfinite(self.values[key]).any(axis=1).sum())
+
+
+def world_of(
+    policy: Policy,
+    baseline: str,
+    sets: Mapping[str, str],
+    *,
+    share: float | None = None,
+    discordance: float | None = None,
+) -> World:
+    """Read the baseline's files as the policy says. share, discordance: declared noise of a re-run."""
+    own = _one_system(policy)
+    files: dict[str | None, Files] = {None: Files(baseline, baseline)}
+    files.update({name: Files(path, path) for name, path in sets.items()})
+    found = item_sets(own, files)
+    tables = {name: replace(item_set.table, identical=False) for name, item_set in found.items()}
+    uses = dict(_uses(policy))
+    runs = {key: _runs(tables[key[0]].metrics[key[1]]) for key in uses}
+    _refuse_empty(runs)
+    noise = {key: noise_of(found, share) for key, found in runs.items()}
+    gating: Key = (policy.gating.set, policy.gating.metric)
+    if discordance is not None:
+        noise[gating] = noise_of(runs[gating], share_for_discordance(runs[gating], discordance))
+    return World(policy, tables, uses, {key: _without_gaps(found) for key, found in runs.items()}, noise)
+
+
+def with_noise(world: World, factor: float) -> World:
+    """The same world with the share of every metric that was not measured multiplied: for sensitivity."""
+    noise = {
+        key: found if found.source == "repeats" else replace(found, share=min(1.0, found.share * factor))
+        for key, found in world.noise.items()
+    }
+    return replace(world, noise=noise)
+
+
+def rerun(world: World, rng: np.random.Generator) -> dict[Key, tuple[FloatArray, FloatArray]]:
+    """Two fresh runs of the baseline on every item: one for each side of the pair."""
+    found: dict[Key, tuple[FloatArray, FloatArray]] = {}
+    for name in sorted({key[0] for key in world.uses}, key=lambda s: s or ""):
+        keys = [key for key in world.uses if key[0] == name]
+        sides = [_one_side(world, keys, rng) for _ in range(2)]
+        found.update({key: (sides[0][key], sides[1][key]) for key in keys})
+    return found
+
+
+def tables_of(world: World, runs: Mapping[Key, tuple[FloatArray, FloatArray]]) -> Tables:
+    """Paired tables with these runs in the place of what the files hold."""
+    reduce = world.policy.items.reduce
+    metrics: dict[str | None, dict[str, PairedMetric]] = {name: {} for name in world.tables}
+    for key, sides in runs.items():
+        metrics[key[0]][key[1]] = _paired(world.uses[key], sides, reduce)
+    return {name: replace(table, metrics=metrics[name]) for name, table in world.tables.items()}
+
+
+def _one_side(world: World, keys: list[Key], rng: np.random.Generator) -> dict[Key, FloatArray]:
+    """One coin and one donor an item and run, shared by all metrics of the set."""
+    items, widest = len(world.tables[keys[0][0]].ids), max(world.values[key].shape[1] for key in keys)
+    coin = rng.random((items, widest))
+    donor = rng.integers(0, items, size=(items, widest))
+    chosen = rng.random((items, widest))
+    found = {}
+    for key in keys:
+        values = world.values[key]
+        present = np.asarray(np.isfinite(values).any(axis=1), dtype=bool)
+        pool = np.flatnonzero(present)
+        k = values.shape[1]
+        other = donor[:, :k] if bool(present.all()) else pool[donor[:, :k] % len(pool)]
+        run = np.minimum((chosen[:, :k] * k).astype(np.int64), k - 1)
+        source = np.where(coin[:, :k] < world.noise[key].redraw, other, np.arange(items)[:, None])
+        drawn = values[source, run]
+        found[key] = np.where(present[:, None], drawn, np.nan)
+    return found
+
+
+def _paired(use: Use, sides: tuple[FloatArray, FloatArray], reduce: str) -> PairedMetric:
+    repeated = sides[0].shape[1] > 1
+    mean = reduce == "mean" or (reduce == "pass_all" and use.kind != "binary")
+    return PairedMetric(
+        baseline=_reduced(use, sides[0], mean=mean),
+        candidate=_reduced(use, sides[1], mean=mean),
+        averaged=repeated and mean,
+        runs=sides if repeated else None,
+    )
+
+
+def _reduced(use: Use, runs: FloatArray, *, mean: bool) -> FloatArray:
+    """One value per item, as ``items.reduce`` says."""
+    if runs.shape[1] == 1:
+        return runs[:, 0]
+    if mean:
+        return np.asarray(np.mean(runs, axis=1), dtype=np.float64)
+    worst: Any = np.min if use.direction == "higher" else np.max
+    return np.asarray(worst(runs, axis=1), dtype=np.float64)
+
+
+def _runs(metric: PairedMetric) -> FloatArray:
+    """[items, runs] of the candidate's side (both are the baseline's file), NaN where there is no result."""
+    honest = metric.other if metric.reading == "worst" and metric.other is not None else metric
+    return honest.candidate[:, None] if honest.runs is None else honest.runs[1]
+
+
+def _without_gaps(runs: FloatArray) -> FloatArray:
+    """An item's results repeated where runs are missing; they come first in a row, gaps last."""
+    count = np.isfinite(runs).sum(axis=1)
+    place = np.arange(runs.shape[1]) % np.maximum(count, 1)[:, None]
+    return np.take_along_axis(runs, place, axis=1)
+
+
+def _uses(policy: Policy) -> Iterator[tuple[Key, Use]]:
+    for rule in (*reversed(policy.guardrails), policy.gating):
+        yield (rule.set, rule.metric), Use(rule.kind, rule.direction, rule.scale)
+
+
+def _one_system(policy: Policy) -> Policy:
+    """The policy for a file that stands on both sides: the baseline's system on both, nothing watched."""
+    system = policy.artifacts.system
+    update: dict[str, Any] = {"watch": []}
+    if isinstance(system, Systems):
+        artifacts = policy.artifacts.model_copy(update={"system": system.baseline})
+        update["artifacts"] = artifacts
+    return policy.model_copy(update=update)
+
+
+def _refuse_empty(values: Mapping[Key, FloatArray]) -> None:
+    for (_, metric), found in values.items():
+        if not np.isfinite(found).any():
+            raise GateError("no_values", f"the baseline has no result for {metric}")
