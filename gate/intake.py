@@ -13,7 +13,6 @@ from gate.artifacts.table import ItemTable, ReadRequest
 from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
 from gate.policy.model import Guardrail, Policy, Watch
-from gate.stats.results import Caution
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +25,12 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class ItemSet:
-    """One item set, read and paired."""
+    """One item set, read and paired. cautions: (code, message)."""
 
     baseline: ItemTable
     candidate: ItemTable
     table: PairedTable
-    cautions: tuple[Caution, ...]
+    cautions: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
     )
     baseline = artifacts.read(files.baseline, _request(policy, name, uses, of_baseline, side="baseline"))
     candidate = artifacts.read(files.candidate, _request(policy, name, uses, of_candidate, side="candidate"))
-    cautions = comparable(baseline, candidate)
+    cautions = tuple((caution.code, caution.message) for caution in comparable(baseline, candidate))
     rules = _pairing_rules(policy, name, uses, baseline, candidate)
     return ItemSet(baseline, candidate, pair(baseline, candidate, rules), cautions)
 

@@ -148,9 +148,8 @@ def _cautions(
 ) -> tuple[Caution, ...]:
     found: dict[tuple[str, str], Caution] = {}
     for item_set in sets.values():
-        of_tables = (Caution(code, message) for code, message in item_set.table.cautions)
-        for caution in (*item_set.cautions, *of_tables):
-            found.setdefault((caution.code, caution.message), caution)
+        for code, message in (*item_set.cautions, *item_set.table.cautions):
+            found.setdefault((code, message), Caution(code, message))
     for caution in (*state.faults, *state.cautions, *waivers.cautions):
         found.setdefault((caution.code, caution.message), caution)
     for comparison in comparisons:
