@@ -14,8 +14,9 @@ import numpy as np
 from gate.errors import GateError
 from gate.stats.bounds import Scale
 from gate.stats.cluster_data import Clusters, cr2_variance
-from gate.stats.distributions import clip_p, normal_sf, t_quantile, t_sf
-from gate.stats.inversion import lower_limit, upper_limit
+from gate.stats.cluster_results import Ask, cluster_result, unknown_spread
+from gate.stats.clustered_mcnemar import durkalski, obuchowski, yang
+from gate.stats.distributions import t_quantile, t_sf
 from gate.stats.pairs import Floats
 from gate.stats.resampling import Outcome, flip_counts, percentile_counts
 from gate.stats.results import Caution, Interval, TestResult
@@ -24,7 +25,6 @@ from gate.stats.seeding import DEFAULT_RESAMPLES, LADDER, borderline, enough_res
 FEWEST_CLUSTERS = 6
 EXACT_CLUSTERS = 16
 MANY_CLUSTERS = 50
-Ask = tuple[float, float, int, int | None]  # null value, level, resamples, seed
 
 
 def cluster_cr2(data: Clusters, ask: Ask) -> TestResult:
@@ -33,11 +33,11 @@ def cluster_cr2(data: Clusters, ask: Ask) -> TestResult:
     if data.count < 2 or not np.any(
         np.abs(data.residuals) > 1e-12 * max(1.0, float(np.abs(data.totals).max()))
     ):
-        return _unknown("cluster_cr2", data, ask)
+        return unknown_spread("cluster_cr2", data, ask)
     se, df = math.sqrt(cr2_variance(data)), satterthwaite_df(data)
     t, half = (data.mean - null_value) / se, -t_quantile(level, df) * se
     limits = (data.mean - half, data.mean + half)
-    return _result("cluster_cr2", data, ask, t_sf(t, df), t_sf(-t, df), limits, statistic=t)
+    return cluster_result("cluster_cr2", data, ask, t_sf(t, df), t_sf(-t, df), limits, statistic=t)
 
 
 def cluster_sign_flip(data: Clusters, ask: Ask) -> TestResult:
@@ -75,7 +75,7 @@ def cluster_default(data: Clusters, ask: Ask) -> TestResult:
 def cluster_bootstrap(data: Clusters, ask: Ask) -> TestResult:
     """Percentile bootstrap of whole clusters. Too liberal below about 50 clusters: a caution."""
     if np.unique(data.totals / data.sizes).size == 1:
-        return _unknown("cluster_bootstrap", data, ask)
+        return unknown_spread("cluster_bootstrap", data, ask)
     result = _resampled("cluster_bootstrap", _resampled_means, data, ask)
     if data.count >= MANY_CLUSTERS:
         return result
@@ -85,39 +85,6 @@ def cluster_bootstrap(data: Clusters, ask: Ask) -> TestResult:
         "cluster_cr2 and cluster_sign_flip are not",
     )
     return replace(result, cautions=(*result.cautions, note))
-
-
-def obuchowski(data: Clusters, ask: Ask) -> TestResult:
-    """Obuchowski's clustered McNemar test (1998): (J - 1) / J (sum e_j)^2 / sum e_j^2, e_j = b_j - c_j."""
-    shrink = math.sqrt((data.count - 1) / data.count)
-
-    def z(m: float) -> float:
-        e = data.totals - m * data.sizes
-        return shrink * _ratio(float(e.sum()), float(np.sum(e * e)))
-
-    return _score("obuchowski", data, ask, z, data.mean)
-
-
-def durkalski(data: Clusters, ask: Ask) -> TestResult:
-    """Durkalski's (2003) test of the unweighted mean over clusters: another estimand where sizes differ."""
-    rates = data.totals / data.sizes
-
-    def z(m: float) -> float:
-        return _ratio(float((rates - m).sum()), float(np.sum((rates - m) ** 2)))
-
-    result = _score("durkalski", data, ask, z, float(rates.mean()))
-    return replace(result, estimand="mean_of_clusters")
-
-
-def yang(data: Clusters, ask: Ask) -> TestResult:
-    """Yang, Sun & Hardin's (2010) modified Obuchowski: the variance averages null and observed centring."""
-    shrink = math.sqrt((data.count - 1) / data.count)
-
-    def z(m: float) -> float:
-        e = data.totals - m * data.sizes
-        return shrink * _ratio(float(e.sum()), 0.5 * float(np.sum(data.residuals**2 + e * e)))
-
-    return _score("yang", data, ask, z, data.mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,53 +223,9 @@ def _resampled(
 def _from_outcome(
     method: str, data: Clusters, ask: Ask, outcome: Outcome, resamples: int, seed: int
 ) -> TestResult:
-    result = _result(method, data, ask, outcome.greater, outcome.less, (outcome.low, outcome.high))
+    result = cluster_result(method, data, ask, outcome.greater, outcome.less, (outcome.low, outcome.high))
     cautions = result.cautions
     if outcome.floor >= ask[1]:
         words = f"{data.count} clusters cannot reach the level: the smallest p is {outcome.floor:.4g}"
         cautions = (*cautions, Caution("smallest_p", words))
     return replace(result, smallest_p=outcome.floor, resamples=resamples, seed=seed, cautions=cautions)
-
-
-def _score(method: str, data: Clusters, ask: Ask, z: Callable[[float], float], estimate: float) -> TestResult:
-    level = ask[1]
-    at_zero = z(0.0)
-    low = lower_limit(lambda m: normal_sf(z(m)), level, 0.0, (-1.0, 1.0))
-    high = upper_limit(lambda m: normal_sf(-z(m)), level, 0.0, (-1.0, 1.0))
-    result = _result(
-        method, data, ask, normal_sf(at_zero), normal_sf(-at_zero), (low, high), statistic=at_zero * at_zero
-    )
-    return replace(result, estimand_value=estimate)
-
-
-def _ratio(total: float, squares: float) -> float:
-    return total / math.sqrt(squares) if squares > 0 else 0.0
-
-
-def _unknown(method: str, data: Clusters, ask: Ask) -> TestResult:
-    result = _result(method, data, ask, 1.0, 1.0, (-math.inf, math.inf))
-    reason = "one cluster has no spread" if data.count < 2 else "all clusters have the same mean difference"
-    return replace(result, insufficient=f"{reason}: the spread between clusters is unknown")
-
-
-def _result(
-    method: str,
-    data: Clusters,
-    ask: Ask,
-    greater: float,
-    less: float,
-    limits: tuple[float, float],
-    statistic: float | None = None,
-) -> TestResult:
-    return TestResult(
-        method=method,
-        n=data.n,
-        estimate=data.mean,
-        null_value=ask[0],
-        p_greater=clip_p(greater),
-        p_less=clip_p(less),
-        p_two_sided=clip_p(2 * min(greater, less)),
-        interval=Interval(*limits, 1 - 2 * ask[1], method),
-        statistic=statistic,
-        estimand_value=data.mean,
-    )
