@@ -64,7 +64,7 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
     )
     baseline = artifacts.read(files.baseline, _request(policy, name, uses, of_baseline, side="baseline"))
     candidate = artifacts.read(files.candidate, _request(policy, name, uses, of_candidate, side="candidate"))
-    cautions = tuple((caution.code, caution.message) for caution in comparable(baseline, candidate))
+    cautions = comparable(baseline, candidate)
     rules = _pairing_rules(policy, name, uses, baseline, candidate)
     return ItemSet(baseline, candidate, pair(baseline, candidate, rules), cautions)
 
