@@ -243,9 +243,9 @@ def _result(
     statistic: float | None = None,
 ) -> TestResult:
     s = b + c
-    floor = 0.5**s if null_value == 0.0 else None
+    floor = {"mcnemar_exact": 0.5**s, "mcnemar_midp": 0.5 ** (s + 1)}.get(method)
     cautions: tuple[Caution, ...] = ()
-    if floor is not None and s > 0 and floor >= level and method in {"mcnemar_exact", "mcnemar_midp"}:
+    if floor is not None and s > 0 and floor >= level:
         cautions = (clean_sweep(s, floor, level),)
     return TestResult(
         method=method,

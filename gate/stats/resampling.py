@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gate.stats.bootstrap_law import mean_law
 from gate.stats.distributions import clip_p, normal_quantile, normal_sf
-from gate.stats.draws import bootstrap_means, bootstrap_moments, subset_means
+from gate.stats.draws import ITEMS_PER_COUNT, bootstrap_means, bootstrap_moments, subset_means
 from gate.stats.graded import unknown_spread
 from gate.stats.moments import moments
 from gate.stats.pairs import Floats, Pairs, decimals_for
 from gate.stats.results import Caution, Interval, TestResult
 from gate.stats.seeding import LADDER, borderline, enough_resamples, generator, rank_at, seed_for
 
-MOST_WORK = 4_000_000_000  # item draws that a raised B may cost
+MOST_WORK = 1_500_000_000  # item draws that a raised B may cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,9 @@ def _undecided(outcome: Outcome, level: float, count: int) -> bool:
 def _affordable(method: str, pairs: Pairs, count: int) -> bool:
     if method == "sign_flip" and pairs.n <= EXACT_ITEMS:
         return False  # exact already
-    return min(pairs.n, 20 * pairs.values.size) * count <= MOST_WORK
+    if min(pairs.n, ITEMS_PER_COUNT * pairs.values.size) * count <= MOST_WORK:
+        return True
+    return method in {"bootstrap", "bootstrap_bca"} and mean_law(pairs) is not None
 
 
 def _borderline_caution(count: int) -> Caution:

@@ -46,7 +46,7 @@ def value_of(name, data):
     }[name]()
 
 
-@pytest.mark.parametrize("row", [r for r in ROWS if r["id"] != "cluster_CV3_se"], ids=lambda row: row["id"])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 def test_reference_value(row):
     data = row["call"]["data"]
     if "d" in data:

@@ -218,6 +218,13 @@ def test_resamples_follow_the_level_and_a_close_p():
     assert close.seed != 0
 
 
+def test_a_close_p_raises_resamples_also_where_items_are_many():
+    d = np.random.default_rng(0).normal(0.0, 1, 30_000)
+    d += 1.96 * d.std() / np.sqrt(d.size) - d.mean()
+    result = run("bootstrap", from_differences(d), 0.0, LEVEL)
+    assert result.resamples > 9_999
+
+
 def test_row_order_and_system_decide_the_seed_and_nothing_else_does():
     d = np.random.default_rng(1).normal(0.1, 1, 60)
     one, two = (
