@@ -96,11 +96,9 @@ _COMPARISON_MORE: dict[str, Schema] = {
     "reference": by_name(maybe(NUMBER)),
     "clusters": {"type": "object"},
 }
-_FLAKY = block(
-    {"status": one_of("measured", "not measurable", "not measured")},
+_MEASURED = block(
+    {"status": one_of("measured"), "items": COUNT, "flagged": COUNT},
     {
-        "items": COUNT,
-        "flagged": COUNT,
         "variance_share": NUMBER,
         "delta_share": NUMBER,
         "flagged_mean": NUMBER,
@@ -110,12 +108,14 @@ _FLAKY = block(
         "noise": by_name(NUMBER),
     },
 )
+_UNMEASURED = block({"status": one_of("not measurable", "not measured")})
+_NO_KEYS: Schema = {"type": "object", "maxProperties": 0}
 _RUNS = block({"passes": COUNT, "runs": COUNT})
 _GATING_KEYS: dict[str, Schema] = {
     "margin": maybe(NUMBER),
     "margin_rule": maybe(TEXT),
     "margin_rules": block({"observed": maybe(FLAG), "tested": maybe(FLAG)}),
-    "flaky": {"anyOf": [_FLAKY, {"type": "object", "maxProperties": 0}]},
+    "flaky": {"anyOf": [_MEASURED, _UNMEASURED, _NO_KEYS]},
     "seed_reading": one_of("", "publish", "sign_only", "cannot_answer"),
 }
 _GATING_MORE: dict[str, Schema] = {

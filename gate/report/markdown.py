@@ -29,25 +29,20 @@ class Detail:
 
 _SUMMARY = (Detail(25, 200, 60), Detail(20, 60, 30), Detail(5, 20, 10), Detail(0, 5, 3))
 _COMMENT = (Detail(10, 40, 15), Detail(3, 12, 6), Detail(0, 5, 3))
+_NOTHING = Detail(0, 0, 0)
 
 
 def markdown(report: Report) -> str:
     """The summary, at most 512 KiB. The first two lines are the verdict and why."""
-    for detail in _SUMMARY:
-        text = _rendered(report, detail)
-        if len(text.encode()) <= LARGEST_SUMMARY:
-            return text
-    raise AssertionError("the shortest summary is bounded")
+    found = (_rendered(report, detail) for detail in _SUMMARY)
+    return next((text for text in found if len(text.encode()) <= LARGEST_SUMMARY), _shortest(report))
 
 
 def comment(report: Report) -> str:
     """The same for a pull request: at most 60,000 characters, with the marker of its policy at the end."""
     end = f"\n{marker(report)}\n"
-    for detail in _COMMENT:
-        text = _rendered(report, detail) + end
-        if len(text) <= LARGEST_COMMENT:
-            return text
-    raise AssertionError("the shortest comment is bounded")
+    found = (_rendered(report, detail) + end for detail in _COMMENT)
+    return next((text for text in found if len(text) <= LARGEST_COMMENT), _shortest(report) + end)
 
 
 def marker(report: Report) -> str:
@@ -60,8 +55,20 @@ def marker(report: Report) -> str:
 
 def _rendered(report: Report, detail: Detail) -> str:
     name = "error" if "error" in report else "reports" if "reports" in report else "summary"
-    template = markdown_environment().get_template(f"{name}.md.j2")
-    return template.render(report=report, detail=detail, say=sentences, rows=rows, first=_first)
+    return _template(name, report=report, detail=detail, rows=rows, first=_first)
+
+
+def _shortest(report: Report) -> str:
+    """Verdict and why alone, where texts are so long that nothing else fits."""
+    if "error" in report:
+        return _rendered(report, _NOTHING)
+    first = report["reports"][0] if "reports" in report else report
+    why = sentences.why_several(report) if "reports" in report else sentences.why(report)
+    return _template("short", verdict=report["verdict"], why=why, report=first)
+
+
+def _template(name: str, **values: Any) -> str:
+    return markdown_environment().get_template(f"{name}.md.j2").render(say=sentences, **values)
 
 
 def _first(found: Sequence[Any], most: int) -> list[Any]:

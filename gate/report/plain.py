@@ -19,7 +19,7 @@ def cut(text: str, width: int) -> str:
 
 def line(value: object) -> str:
     """One line for a terminal or a log: no escape sequence and no CI command survives."""
-    return _COMMAND.sub("\\1:\u200b", visible(str(value)).replace("##[", "#\\#["))
+    return _COMMAND.sub("\\1:\\\\", visible(str(value)).replace("##[", "#\\#["))
 
 
 def csv_cell(value: object) -> str:

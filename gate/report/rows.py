@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from gate.report.figures import compact, difference, span, whole
@@ -58,8 +59,8 @@ class ChangeRow:
         return "" if found is None else str(found)
 
 
-def rule_rows(report: Mapping[str, Any]) -> list[RuleRow]:
-    """Every rule in the order a person should read them."""
+def rule_rows(report: Mapping[str, Any], most: int | None = None) -> list[RuleRow]:
+    """Every rule, or the first ``most``, in the order a person should read them."""
     return [
         RuleRow(
             icon(reason["status"]),
@@ -69,7 +70,7 @@ def rule_rows(report: Mapping[str, Any]) -> list[RuleRow]:
             reason["required"],
             reason["message"],
         )
-        for reason in sorted(report["reasons"], key=lambda reason: rank(reason["status"]))
+        for reason in sorted(report["reasons"], key=lambda reason: rank(reason["status"]))[:most]
     ]
 
 
@@ -86,9 +87,14 @@ def comparisons(report: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from report["watch"]
 
 
-def numbers_rows(report: Mapping[str, Any]) -> list[NumbersRow]:
-    """The numbers behind every rule."""
-    return [_numbers(block) for block in comparisons(report)]
+def numbers_rows(report: Mapping[str, Any], most: int | None = None) -> list[NumbersRow]:
+    """The numbers behind every rule, or behind the first ``most``."""
+    return [_numbers(block) for block in islice(comparisons(report), most)]
+
+
+def number_of_comparisons(report: Mapping[str, Any]) -> int:
+    """How many rows there are in all."""
+    return 1 + sum(len(report[key]) for key in ("guardrails", "slices", "watch"))
 
 
 def _numbers(block: Mapping[str, Any]) -> NumbersRow:

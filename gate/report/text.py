@@ -79,13 +79,13 @@ def _gating(report: Report) -> Iterator[str]:
 
 
 def _rules(report: Report, colour: bool) -> Iterator[str]:
-    rows = rule_rows(report)
+    rows = rule_rows(report, MOST_RULES)
     width = max((len(row.status) for row in rows), default=0)
-    for row in rows[:MOST_RULES]:
+    for row in rows:
         status = _painted(f"{row.status:{width}}", row.status, colour)
         yield f"  {status}  {line(cut(row.rule, 80))}: {line(row.message)}"
-    if len(rows) > MOST_RULES:
-        yield f"  and {len(rows) - MOST_RULES} more rules"
+    if len(report["reasons"]) > MOST_RULES:
+        yield f"  and {len(report['reasons']) - MOST_RULES} more rules"
 
 
 def _cautions(report: Report) -> Iterator[str]:

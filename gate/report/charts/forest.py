@@ -18,7 +18,7 @@ Block = Mapping[str, Any]
 
 WIDTH, LEFT, RIGHT = 900.0, 250.0, 640.0
 MOST_ROWS = 60
-_TALL, _ROW = 62.0, 34.0
+_TALL, _ROW = 62.0, 38.0
 
 
 def effects(report: Block, name: str) -> Markup:
@@ -64,9 +64,7 @@ def guardrails(report: Block, name: str) -> Markup:
             _limit(canvas, y, block)
         else:
             _paired(canvas, y, block)
-    text = (
-        f"{len(blocks)} guardrails, each on its own axis. The table of all rules has the same numbers."
-    )
+    text = f"{len(blocks)} guardrails, each on its own axis. The table of all rules has the same numbers."
     return canvas.svg(name, "Guardrails with their intervals and bounds", text)
 
 
