@@ -15,16 +15,23 @@ from gate.errors import GateError
 
 @dataclass(slots=True)
 class Content:
-    """path: for messages. file: unpacked bytes, seekable. packed: how the file was compressed, if at all."""
+    """path: for messages. file: unpacked bytes, seekable. packed: how the file was compressed, if it was."""
 
     path: str
     file: BinaryIO
-    sha256: str
+    digest: str | None
     bytes_on_disk: int
     size: int
     packed: str | None
     head: bytes
     _parsed: list[Any] = field(default_factory=list)
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the file as it lies on disk; taken once the format is known to be one that is read."""
+        if self.digest is None:
+            self.digest = sha256_of(self.file)
+        return self.digest
 
     def close(self) -> None:
         """Release the file."""
@@ -40,12 +47,7 @@ class Content:
         self.file.seek(0)
         for number, raw in enumerate(source, 1):
             if len(raw) > limits.LINE_BYTES:
-                raise GateError(
-                    "line_too_long",
-                    f"a line is longer than {limits.LINE_BYTES // limits.MIB} MiB",
-                    where=self.where(number),
-                    help="write one item a line, without its full transcript",
-                )
+                raise line_too_long(self.where(number))
             yield number, decode(raw, self.path, number)
 
     def line_at(self, number: int) -> bytes:
@@ -78,6 +80,16 @@ class Content:
 
             self._parsed.append(parse_document(self.text(), self.path))
         return self._parsed[0]
+
+
+def line_too_long(where: str) -> GateError:
+    """The error for a line beyond the bound."""
+    return GateError(
+        "line_too_long",
+        f"a line is longer than {limits.LINE_BYTES // limits.MIB} MiB",
+        where=where,
+        help="write one item a line, without its full transcript",
+    )
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
@@ -115,12 +127,12 @@ def _opened(raw: BinaryIO, path: str) -> Content:
         raise GateError("no_items", "the file is empty (0 bytes)", where=path, help=_EMPTY)
     head = raw.read(8)
     _bound(path, size, head)
-    digest = sha256_of(raw)
     packed = _packing(head)
     if packed is None:
-        return Content(path, raw, digest, size, size, None, first_bytes(raw))
+        return Content(path, raw, None, size, size, None, first_bytes(raw))
     from gate.artifacts.unpack import unpack  # noqa: PLC0415
 
+    digest = sha256_of(raw)
     plain, plain_size = unpack(raw, packed, path)
     return Content(path, plain, digest, size, plain_size, packed, first_bytes(plain))
 

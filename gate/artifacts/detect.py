@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from gate.artifacts import limits
-from gate.artifacts.content import Content
+from gate.artifacts.content import Content, line_too_long
 from gate.artifacts.encoding import BOM, refuse_wide
 from gate.artifacts.sniff import document_format, row_format
 from gate.errors import GateError
@@ -89,6 +89,8 @@ def _two_lines(content: Content) -> tuple[bytes, bytes]:
     while len(found) < 2 and (line := content.file.readline(limits.LINE_BYTES)):
         if bare := line.removeprefix(BOM).strip():
             found.append(bare)
+        if content.size > limits.DOCUMENT_BYTES and len(line) == limits.LINE_BYTES:
+            raise line_too_long(content.path)
         while not line.endswith(b"\n") and (line := content.file.readline(limits.LINE_BYTES)):
             pass
     found += [b"", b""]

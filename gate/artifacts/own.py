@@ -50,7 +50,7 @@ def records(runs: Sequence[Run], request: ReadRequest | None, context: Context) 
     names = names_in(raw)
     wanted = [*metrics, *names] if request is None else _wanted(request)
     cells: dict[str, Sequence[Any]] = {}
-    for path in dict.fromkeys(wanted):
+    for path in dict.fromkeys(path for path in wanted if path not in context.refused):
         if path in metrics:
             cells[path] = [run.metrics.get(path, ABSENT) for run in runs]
         elif (found := column(raw, context.aliases.get(path, path), context.path)) is not None:

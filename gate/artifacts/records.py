@@ -26,11 +26,11 @@ class Records:
     """One entry per row everywhere.
 
     cells: path -> cells (str, int, float, bool, None, NoNumber, list, dict or ABSENT), only for paths
-    that were asked for and occur. available: names for messages and the first look.
-    text: every cell is text (CSV). lines: line of each row.
-    place: how to name row i where there are no lines.
-    metrics: those of the tool itself. ids, repeats, failed: the format's own. refused: metric -> why it has no value per item.
-    directions: metric -> higher or lower, where the format knows. extra: digests per item, not asked for.
+    that were asked for and occur. available: names for messages and the first look. text: every cell
+    is text (CSV). lines: line of each row. place: how to name row i where there are no lines.
+    metrics: those of the tool itself. ids, repeats, failed: the format's own.
+    refused: metric -> why it has no value per item. directions: metric -> higher or lower, where the
+    format knows. extra: digests per item, not asked for.
     """
 
     format: str

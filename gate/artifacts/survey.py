@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -13,7 +14,7 @@ from gate.artifacts.records import ABSENT, RESERVED, Records
 from gate.artifacts.registry import named
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ReadRequest
-from gate.artifacts.values import Rule, parsed
+from gate.artifacts.values import NO_VALUE, Rule, parsed
 
 SAMPLE_BYTES = 8 << 20
 """Of larger mapped text files only the beginning is looked at."""
@@ -138,9 +139,7 @@ def _beginning(content: Content) -> Content:
     content.file.seek(0)
     start = content.file.read(SAMPLE_BYTES)
     start = start[: start.rfind(b"\n") + 1] or start
-    return Content(
-        content.path, io.BytesIO(start), content.sha256, len(start), len(start), None, content.head
-    )
+    return Content(content.path, io.BytesIO(start), "", len(start), len(start), None, content.head)
 
 
 def _survey(records: Records, path: str, *, whole: bool) -> Survey:
@@ -153,9 +152,8 @@ def _survey(records: Records, path: str, *, whole: bool) -> Survey:
     metrics = [
         metric for name in possible if (metric := _metric(name, columns.get(name, ()), records)) is not None
     ]
-    texts = [
-        name for name in columns if name not in taken and name not in {metric.name for metric in metrics}
-    ]
+    other = taken | {metric.name for metric in metrics} | set(records.metrics)
+    texts = [name for name in columns if name not in other]
     groups = tuple(name for name in texts if _is_group(columns[name]))
     systems = records.facts.get("systems")
     return Survey(
@@ -187,10 +185,11 @@ def _without_aliases(names: Sequence[str]) -> list[str]:
 
 
 def _id_column(columns: Mapping[str, Sequence[Any]]) -> str | None:
-    """A column with a usual name, the nearest to the top first; else the first text that differs in every row."""
+    """A column with a usual name, else the first text that differs in every row."""
     lower = {name.lower(): name for name in reversed(list(columns))}
+    ends = {name.rpartition(".")[2]: name for name in reversed(lower)}
     for wanted in _ID_NAMES:
-        for name in (wanted, *(found for found in lower if found.rpartition(".")[2] == wanted)):
+        for name in (wanted, ends.get(wanted)):
             if name in lower and _could_name(columns[lower[name]]):
                 return lower[name]
     texts = (name for name, cells in columns.items() if _is_text(cells) and len(set(cells)) == len(cells))
@@ -238,12 +237,10 @@ def _metric(name: str, cells: Sequence[Any], records: Records) -> Metric | None:
 
 
 def _is_gap(cell: Any) -> bool:
-    return (
-        cell is None
-        or cell is ABSENT
-        or isinstance(cell, NoNumber)
-        or (isinstance(cell, str) and not cell.strip())
-    )
+    if isinstance(cell, float):
+        return not math.isfinite(cell)
+    blank = isinstance(cell, str) and cell.strip().lower() in NO_VALUE
+    return cell is None or cell is ABSENT or isinstance(cell, NoNumber) or blank
 
 
 def _direction(name: str) -> str | None:

@@ -29,6 +29,8 @@ def fast(path: str, request: ReadRequest) -> ItemTable | None:
     content = open_content(path)
     try:
         return read_large(content, detect_content(content), request, least=0)
+    except GateError:
+        return None  # the file has no format at all
     finally:
         content.close()
 

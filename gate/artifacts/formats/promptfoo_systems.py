@@ -48,8 +48,8 @@ def chosen(rows: list[Placed], wanted: str | None, path: str) -> tuple[list[Plac
 
 
 _HELP = (
-    "set artifacts.system to a promptIdx, a provider label, a prompt label or `provider label / prompt label`; "
-    "{baseline: X, candidate: Y} reads both sides from one file"
+    "set artifacts.system to a promptIdx, a provider label, a prompt label or `provider label / prompt label`"
+    "; {baseline: X, candidate: Y} reads both sides from one file"
 )
 
 
