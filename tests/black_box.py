@@ -141,8 +141,17 @@ def with_reports(done: Answer, reports: Path) -> Answer:
     if not (reports / "report.json").exists():
         return done
     report = json.loads((reports / "report.json").read_text(encoding="utf-8"))
-    assert report["exit_code"] == done.code, "the exit code and the report disagree"
     text = (reports / "summary.md").read_text(encoding="utf-8")
+    assert report["exit_code"] == done.code, "the exit code and the report disagree"
+    for one in report.get("reports", [report]):
+        statuses = {reason["status"] for reason in one["reasons"]}
+        word = "block" if "fail" in statuses else "inconclusive" if "inconclusive" in statuses else None
+        assert one["verdict"] == word or (word is None and one["verdict"] in {"promote", "hold"}), (
+            "the verdict and its reasons disagree"
+        )
+    first, second = text.splitlines()[:2]
+    assert report["verdict"] in first
+    assert "Why" in second or "why" in second
     return Answer(done.code, done.out, done.err, report, text)
 
 

@@ -578,6 +578,32 @@ def test_one_challenger_is_not_given_twice(tmp_path: Path) -> None:
     assert decide(tmp_path, BINARY, sides[0], twice, "--candidate", twice).error
 
 
+def test_a_cycle_name_used_again_is_said(tmp_path: Path) -> None:
+    """A job that always passes --cycle nightly would wait for its second cycle for ever."""
+    wanted = policy(cycles={"required": 2, "windows": "fresh"})
+    for number in range(2):
+        sides = count_table(40 + number, 5, 150, 200)
+        rows = [[{**row, "id": f"{number}-{row['id']}"} for row in side] for side in sides]
+        more = ["--history", tmp_path / "h.jsonl", "--cycle", "nightly"]
+        answer = decide(tmp_path, wanted, *rows, *more)
+    assert answer.report is not None
+    if answer.report["cycles"]["passed"] < 2:
+        told = [caution["message"] for caution in answer.report["cautions"]]
+        assert any("nightly" in text for text in (*told, answer.report["next_step"]))
+
+
+@pytest.mark.parametrize("documents", [1, 2, 4])
+def test_too_few_clusters_ask_for_clusters(documents: int, tmp_path: Path) -> None:
+    rows = count_table(40, 5, 155, 200)
+    for side in rows:
+        for number, row in enumerate(side):
+            row["doc"] = f"d{number % documents}"
+    answer = decide(tmp_path, policy(items={"cluster": "doc"}), *rows)
+    assert answer.verdict == "inconclusive"
+    assert answer.report is not None
+    assert "cluster" in answer.report["next_step"], "more items of the same documents do not help"
+
+
 # real processes
 
 
