@@ -11,7 +11,10 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from gate.report.cells import cell, prose
-from gate.report.plain import visible
+from gate.report.plain import cut, visible
+
+WIDEST_TEXT = 1000
+"""Characters of one text on the page; the JSON report has all of it."""
 
 
 def source(name: str) -> str:
@@ -46,4 +49,4 @@ def html_environment() -> Environment:
 
 
 def _visible(value: object) -> object:
-    return value if isinstance(value, Markup) else visible(str(value))
+    return value if isinstance(value, Markup) else cut(visible(str(value)), WIDEST_TEXT)

@@ -45,24 +45,23 @@ _LADDER = (
 
 def html(document: Report) -> str:
     """The page, at most 3 MB: changed items are left out from the smallest change on, and counted."""
-    for detail in _LADDER:
-        text = _page(document, detail)
-        if len(text.encode()) <= LARGEST_PAGE:
-            return text
-    return _page({**document, "reports": document["reports"][:50]}, _LADDER[-1])
+    pages = (_page(document, detail) for detail in _LADDER)
+    return next((page for page in pages if len(page.encode()) <= LARGEST_PAGE), _page(document, None))
 
 
-def _page(document: Report, detail: Detail) -> str:
+def _page(document: Report, detail: Detail | None) -> str:
+    """detail: None for verdict and why alone, where texts are so long that nothing else fits."""
     reports = [] if "error" in document else list(document.get("reports", [document]))
     style, script = source("report.css"), source("report.js")
-    share = Detail(detail.items // max(len(reports), 1), detail.rows)
+    most = detail or Detail(0, 0)
     return (
         html_environment()
         .get_template("report.html.j2")
         .render(
             document=document,
             reports=[(f"r{k}", one) for k, one in enumerate(reports)],
-            detail=share,
+            detail=Detail(most.items // max(len(reports), 1), most.rows),
+            short=detail is None,
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
             hashes={"style": _hash(style), "script": _hash(script)},

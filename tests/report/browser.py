@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -135,34 +136,35 @@ class Page:
             self.requests.append(params["request"]["url"])
 
 
+# The browser reads its pipe on 3 and writes on 4.
+_LAUNCH = """
+import os, sys
+ends = [os.dup(int(end)) for end in sys.argv[1:3]]
+for place, end in zip((3, 4), ends):
+    os.dup2(end, place)
+    os.set_inheritable(place, True)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
 @contextmanager
 def browser(profile: Path) -> Iterator[Page]:
     """A browser with a profile of its own, ended at the end."""
     assert CHROMIUM is not None
-    into, out = os.pipe(), os.pipe()
-    ends = (into[0], out[1])
-    # The browser reads its pipe on 3 and writes on 4, so the ends must stand elsewhere before they are moved.
-    moved = [os.dup2(end, 60 + k) for k, end in enumerate(ends)]
-    for end in ends:
-        os.close(end)
-
-    def wire() -> None:
-        for k, end in enumerate(moved):
-            os.dup2(end, 3 + k, inheritable=True)
-
+    (reads, to_browser), (from_browser, writes) = os.pipe(), os.pipe()
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}"]
     process = subprocess.Popen(
-        [CHROMIUM, *FLAGS, f"--user-data-dir={profile}"],
-        preexec_fn=wire,
-        close_fds=False,
+        [sys.executable, "-c", _LAUNCH, str(reads), str(writes), *command],
+        pass_fds=(reads, writes),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    for end in moved:
-        os.close(end)
+    os.close(reads)
+    os.close(writes)
     try:
-        yield Page(into[1], out[0])
+        yield Page(to_browser, from_browser)
     finally:
         process.terminate()
         process.wait(timeout=20)
-        os.close(into[1])
-        os.close(out[0])
+        os.close(to_browser)
+        os.close(from_browser)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import tempfile
+import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,23 +15,30 @@ from tests.seed_data import count_table
 
 Report = dict[str, Any]
 
+
+def _rail(metric: str, kind: str, direction: str, mode: str, **more: Any) -> Report:
+    return {"metric": metric, "kind": kind, "direction": direction, "mode": mode, **more}
+
+
 RICH: dict[str, Any] = {
     "version": 1,
     "name": "support-bot-prompt",
     "gating": {"metric": "correct", "kind": "binary", "direction": "higher", "margin": 0.01},
     "guardrails": [
-        {"metric": "latency", "kind": "graded", "direction": "lower", "mode": "non_inferior", "tolerance": {"relative": 0.1}},
-        {"metric": "unsafe", "kind": "binary", "direction": "lower", "mode": "limit", "max": 0.02, "first": True},
-        {"metric": "tone", "kind": "graded", "direction": "higher", "mode": "no_regression"},
-        {"metric": "length", "kind": "graded", "direction": "lower", "mode": "no_regression", "detect": 1.0},
-        {"metric": "correct", "kind": "binary", "direction": "higher", "mode": "churn", "max": 0.02},
+        _rail("latency", "graded", "lower", "non_inferior", tolerance={"relative": 0.1}),
+        _rail("unsafe", "binary", "lower", "limit", max=0.02, first=True),
+        _rail("tone", "graded", "higher", "no_regression"),
+        _rail("length", "graded", "lower", "no_regression", detect=1.0),
+        _rail("correct", "binary", "higher", "churn", max=0.02),
     ],
     "watch": ["length", "absent"],
     "slices": {"by": ["language"], "min_items": 30, "tolerance": 0.03},
     "show": ["question", "answer"],
     "cycles": {"required": 3, "windows": "fresh"},
-    "waivers": [{"rule": "guardrail:correct", "owner": "ana", "reason": "planned rewrite", "expires": "2099-01-01"}],
-}  # fmt: skip
+    "waivers": [
+        {"rule": "guardrail:correct", "owner": "ana", "reason": "planned rewrite", "expires": "2099-01-01"}
+    ],
+}
 
 
 def rich_rows(seed: int, n: int = 500) -> tuple[list[Report], list[Report]]:
@@ -231,3 +239,8 @@ def with_series(cycles: int = 9) -> Report:
     made["cycles"]["band"] = {"low": -0.01, "high": 0.045}
     made["cycles"]["passed"] = 3
     return made
+
+
+def xml(text: str) -> ET.Element:
+    """Our own XML, read."""
+    return ET.fromstring(text)  # noqa: S314 - it was made in this process

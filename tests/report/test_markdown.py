@@ -46,8 +46,8 @@ def test_the_four_lines_of_the_published_table() -> None:
     assert "- **Delta:** +0.0260 (+2.6 points), paired 95 % interval [" in found
     assert "correct 0.5870 to 0.6130 on 2,000 items, higher is better" in found
     assert (
-        f"b = 121 items only the candidate passes, c = 69 only the baseline passes, exact two-sided p {p:.4f};"
-        in found
+        "b = 121 items only the candidate passes, c = 69 only the baseline passes, "
+        f"exact two-sided p {p:.4f};" in found
     )
     assert f"- **Smallest gain seen:** {mde:.4f} (" in found
     assert f"to see the margin 0.0100 (1.0 points): {needed:,} items" in found

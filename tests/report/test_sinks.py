@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -26,6 +25,7 @@ from gate.report.tables import flagged_csv, flips_csv
 from gate.report.text import text
 from tests.report.poison import EVERY, HOSTILE, poisoned
 from tests.report.reports import small as report
+from tests.report.reports import xml
 
 HARMLESS = "plain words"
 OWN_TAGS = re.compile(r"</?(code|details|summary)>|<details open>|<!-- -->|<!-- paired-gate:[0-9a-f]{16} -->")
@@ -140,8 +140,8 @@ def test_html_has_the_same_tags_whatever_the_texts_say(hostile: str) -> None:
 @pytest.mark.parametrize("hostile", EVERY, ids=ascii)
 def test_junit_is_xml_with_the_same_cases(hostile: str) -> None:
     for name in ("rich", "several", "error"):
-        found = ET.fromstring(junit(poisoned(report(name), hostile)))
-        harmless = ET.fromstring(junit(poisoned(report(name), HARMLESS)))
+        found = xml(junit(poisoned(report(name), hostile)))
+        harmless = xml(junit(poisoned(report(name), HARMLESS)))
         assert [element.tag for element in found.iter()] == [element.tag for element in harmless.iter()]
         assert not control_characters("".join(found.itertext()))
 
