@@ -1,4 +1,4 @@
-"""Whose policy judges, with real repositories: merge commits, stale bases, planted settings, forged objects."""
+"""Whose policy judges, with real repositories: merge commits, stale bases, planted settings, forgeries."""
 
 from __future__ import annotations
 
