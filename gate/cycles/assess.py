@@ -66,8 +66,8 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
 
     If another run finished the same look meanwhile, its verdict stands.
     """
-    earlier = look.replay or recorded_outcome(history, look.attempt)
-    if earlier is not None:
+    earlier = recorded_outcome(history, look.attempt) or look.replay
+    if earlier is not None and _same_waivers(earlier, outcome):
         return _replayed(look, earlier, outcome)
     rules = look.rules
     doubtful = look.faults or look.attempt.identical
@@ -98,6 +98,11 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
         faults=look.faults,
         cautions=look.cautions,
     )
+
+
+def _same_waivers(earlier: Record, outcome: Outcome) -> bool:
+    """A waiver given or run out since amends the verdict of the same look; nothing is measured anew."""
+    return (earlier.result.get("waived") or "") == ", ".join(outcome.waived)
 
 
 def provisional(look: Look, status: str, outcome: Outcome) -> Record:

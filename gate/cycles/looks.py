@@ -81,9 +81,9 @@ def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
 
 
 def recorded_outcome(history: History, attempt: Attempt) -> Record | None:
-    """The first outcome of these artifacts under this deciding policy."""
+    """The outcome of these artifacts under this deciding policy, as a waiver may have amended it since."""
     wanted = (attempt.decision_digest, attempt.candidate_digest, attempt.baseline_digest)
-    for record in history.records:
+    for record in reversed(history.records):
         if record.kind == "outcome" and record.metric == attempt.metric:
             found = (record.decision_digest, record.candidate["digest"], record.baseline["digest"])
             if found == wanted and record.holdout["digest"] == attempt.items.digest:

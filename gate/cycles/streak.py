@@ -58,6 +58,21 @@ def series_of(history: History, attempt: Attempt) -> list[Record]:
     ]
 
 
+def amended(series: Sequence[Record]) -> list[Record]:
+    """Outcomes that a waiver, given or run out, amended later: the last word on a look stands in its place."""
+    last = {
+        (record.id, record.candidate["digest"]): record for record in series if record.kind == "outcome"
+    }
+    found: list[Record] = []
+    for record in series:
+        key = (record.id, record.candidate["digest"])
+        if record.kind != "outcome":
+            found.append(record)
+        elif key in last:
+            found.append(last.pop(key))
+    return found
+
+
 def streak_of(series: Sequence[Record], attempt: Attempt, look: str) -> Streak:
     """The streak of the attempt's lineage, before the look ``look`` (whose own open intent does not count).
 
@@ -68,7 +83,7 @@ def streak_of(series: Sequence[Record], attempt: Attempt, look: str) -> Streak:
     unfinished = spent_looks(series, attempt.metric).unfinished - {look}
     decision, lineage = attempt.decision_digest, attempt.lineage
     streak = Streak()
-    for record in series:
+    for record in amended(series):
         kind = record.kind
         broken = kind == "intent" and record.id in unfinished
         if record.decision_digest != decision:
