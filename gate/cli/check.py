@@ -90,8 +90,9 @@ def _gating_claim(policy: Policy) -> str:
     margin = gating.margin if isinstance(gating.margin, float) else f"{gating.margin.relative:g} x baseline"
     rule = "proven above" if gating.margin_rule == "tested" else "observed at or above"
     return (
-        f"{one_line(gating.metric)} ({gating.direction} is better): gain {rule} {margin}; a candidate with no "
-        f"gain passes one look with chance at most {policy.alpha / 2:g} (alpha {policy.alpha:g}, two-sided)"
+        f"{one_line(gating.metric)} ({gating.direction} is better): gain {rule} {margin}; a candidate with "
+        f"no gain passes one look with chance at most {policy.alpha / 2:g} "
+        f"(alpha {policy.alpha:g}, two-sided)"
     )
 
 

@@ -1,34 +1,159 @@
-"""``gate verify``: was this candidate promoted?"""
+"""``gate verify``: does this report reproduce, and was this candidate promoted?"""
 
 from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
-from gate.cli.streams import Streams
-from gate.cycles.promoted import was_promoted
+from gate.cli.streams import Streams, one_line
 from gate.errors import EXIT_BLOCK, GateError
-from gate.history.session import store_for
 
 EPILOG = """\
-example, in a deployment:
+examples:
+  gate verify report/report.json                          make the same run again from its files, to the byte
+  gate verify report/report.json --history history.jsonl  where earlier looks had a say; it is only read
   gate verify --promoted 9f2c41d07ab3 --history history.jsonl --max-age 30
 
-exits 0 only if the history verifies and holds the promotion of that candidate; 1 if it does not."""
+A report reproduces: exit 0. It does not: exit 1, with the first field that differs. Its files are not
+there, or are others now: exit 2. With --promoted: exit 0 only if the history verifies and holds the promotion
+of that candidate; 1 if it does not."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``gate verify``."""
-    parser.add_argument("--promoted", required=True, metavar="DIGEST", help="the candidate's digest")
-    parser.add_argument("--history", required=True, metavar="FILE", help="the record of past decisions")
+    parser.add_argument("report", metavar="REPORT", nargs="?", help="a saved report.json")
+    parser.add_argument("--promoted", metavar="DIGEST", help="ask for a candidate's promotion instead")
+    parser.add_argument("--history", metavar="FILE", help="the record of past decisions; it is only read")
     parser.add_argument("--max-age", type=float, metavar="DAYS", help="the promotion may not be older")
 
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
-    """0 promoted, 1 not promoted."""
+    """0 it holds, 1 it does not."""
+    if (args.report is None) == (args.promoted is None):
+        raise GateError(
+            "usage", "gate verify takes a REPORT or --promoted DIGEST", help="see gate verify --help"
+        )
+    if args.promoted is not None:
+        return _promoted(args, streams)
+    if args.max_age is not None:
+        raise GateError("usage", "--max-age goes with --promoted")
+    return _reproduced(args, streams)
+
+
+def _promoted(args: argparse.Namespace, streams: Streams) -> int:
+    from gate.cycles.promoted import was_promoted
+    from gate.history.session import store_for
+
+    if args.history is None:
+        raise GateError("usage", "--promoted needs --history FILE", help="see gate verify --help")
     if args.max_age is not None and not args.max_age >= 0:
         raise GateError("usage", f"--max-age is a number of days, 0 or more (found {args.max_age:g})")
     history = store_for(args.history).read()
     answer = was_promoted(history, args.promoted, args.max_age, datetime.now(UTC))
     streams.print(answer.reason)
     return 0 if answer.promoted else EXIT_BLOCK
+
+
+def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
+    from gate.cli.output import to_json
+    from gate.planning import reproduce
+    from gate.report.saved import read_report
+
+    saved = read_report(args.report)
+    reports = saved.get("reports", [saved])
+    if "error" in saved:
+        raise GateError("nothing_decided", "the document is an error: there is no decision to reproduce")
+    _check_files(reports)
+    resting = any(reproduce.rests_on_history(report) for report in reports)
+    if resting and args.history is None:
+        raise reproduce.needs_history()
+    fresh = _again(reports, args.history)
+    if to_json(fresh) == Path(args.report).read_text(encoding="utf-8"):
+        streams.print(f"reproduced to the byte: {one_line(args.report)} ({saved['verdict']})")
+        return 0
+    return _compared(reports, fresh.get("reports", [fresh]), streams)
+
+
+def _compared(reports: list[dict[str, Any]], again: list[dict[str, Any]], streams: Streams) -> int:
+    """Not the same bytes: everything that the history does not decide must still be equal."""
+    from gate.planning.reproduce import HISTORY_PARTS, first_difference, without_history
+
+    for saved, fresh in zip(reports, again, strict=True):
+        found = first_difference(*without_history(saved, fresh))
+        if found is not None:
+            streams.print(f"does not reproduce: {one_line(found)}")
+            return EXIT_BLOCK
+    parts = sorted(
+        {part for s, f in zip(reports, again, strict=True) for part in _moved(s, f, HISTORY_PARTS)}
+    )
+    text = (
+        f"as the history stood then: {', '.join(parts)}" if parts else "only the layout of the JSON differs"
+    )
+    streams.print(f"reproduced in every field that the files decide ({text})")
+    return 0
+
+
+def _moved(saved: dict[str, Any], fresh: dict[str, Any], parts: tuple[str, ...]) -> list[str]:
+    return [part for part in (*parts, "cautions") if saved[part] != fresh[part]]
+
+
+def _check_files(reports: list[dict[str, Any]]) -> None:
+    """Every file is there, and is the one of that run; the version too."""
+    from gate import __version__
+    from gate.artifacts.content import open_content
+    from gate.planning import reproduce
+    from gate.policy.load import load
+
+    for report in reports:
+        if report["tool_version"] != __version__:
+            raise reproduce.other_version(report["tool_version"], __version__)
+        for what, path, wanted in reproduce.files_of(report):
+            if not Path(path).is_file():
+                raise reproduce.no_file(what, path)
+            if what == "policy":
+                found = load(path).policy_digest
+            else:
+                content = open_content(path)
+                found = content.sha256
+                content.close()
+            if found != wanted:
+                raise reproduce.other_file(what, path, found, wanted)
+
+
+def _again(reports: list[dict[str, Any]], history: str | None) -> dict[str, Any]:
+    """The same run once more, with the history read only."""
+    from gate import __version__
+    from gate.cli.output import report_of
+    from gate.intake import Files
+    from gate.pipeline import Request, run
+    from gate.policy.load import load
+
+    provenance = reports[0]["provenance"]
+    loaded = load(provenance["policy"])
+    sets = {
+        name: Files(pair["baseline"]["path"], pair["candidate"]["path"])
+        for name, pair in provenance.get("sets", {}).items()
+    }
+    request = Request(
+        loaded=loaded,
+        baseline=provenance["baseline"]["path"],
+        candidates=tuple(report["provenance"]["candidate"]["path"] for report in reports),
+        sets=sets,
+        history=history,
+        read_only=history is not None,
+        reveal=loaded.policy.cycles.feedback == "verdict" and reports[0]["gating"]["delta"] is not None,
+        cycle=provenance.get("cycle"),
+        now=_day(reports, [(waiver.rule, waiver.expires) for waiver in loaded.policy.waivers]),
+        tool_version=__version__,
+    )
+    return report_of(run(request))
+
+
+def _day(reports: list[dict[str, Any]], waivers: list[tuple[str, str]]) -> str:
+    """Today, or an earlier day on which the waivers that the reports used were in force."""
+    used = {
+        reason["rule"] for report in reports for reason in report["reasons"] if reason["status"] == "waived"
+    }
+    return min([datetime.now(UTC).date().isoformat(), *(day for rule, day in waivers if rule in used)])

@@ -67,7 +67,7 @@ def finding_table(findings: Sequence[Finding]) -> Iterator[str]:
         "rule",
         "items",
         "unchanged passes",
-        "lets a loss through below",
+        "stops a loss of",
         "blocks a loss of",
         "passes a gain of",
     ]
@@ -81,17 +81,18 @@ def finding_table(findings: Sequence[Finding]) -> Iterator[str]:
 def _finding(found: Finding) -> list[str]:
     if not found.gated:
         return [found.rule, f"{found.n:,}", "not gated", "-", "-", "-"]
-    gain = size(found.passes) if found.passes.size else "-"
     return [
         found.rule,
         f"{found.n:,}",
         f"{found.unchanged} of {TRIALS}",
         size(found.stops),
         size(found.blocks),
-        gain if found.passes.size is not None else "never",
+        size(found.passes),
     ]
 
 
 def size(found: Caught) -> str:
-    """``0.0310 (21 of 25)``."""
-    return "never" if found.size is None else f"{number(found.size)} ({found.count} of {TRIALS})"
+    """``0.0310 (21 of 25)``; ``any`` where an unchanged candidate is enough."""
+    if found.size is None:
+        return "never"
+    return f"{number(found.size) if found.size else 'any'} ({found.count} of {TRIALS})"

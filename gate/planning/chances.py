@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gate.planning.planting import Plant, largest
-from gate.planning.trials import answer
+from gate.planning.trials import Trials
 from gate.planning.wilson import Rate
 from gate.planning.world import Key, World
 from gate.stats.power import smallest_effect
@@ -73,12 +73,13 @@ def identical(world: World, level: float, trials: int, progress: Progress) -> Ch
 
 def chance(world: World, level: float, trials: int, label: str, gain: float, progress: Progress) -> Chance:
     """One row: ``trials`` fresh pairs of runs with one true gain on the gating metric."""
-    gating, policy = world.policy.gating, world.policy.model_copy(update={"watch": []})
+    gating = world.policy.gating
+    asked = Trials(world, world.policy.model_copy(update={"watch": []}), level)
     wanted = Plant((gating.set, gating.metric), gain)
     outcomes: Counter[str] = Counter()
     passes: Counter[str] = Counter()
     for trial in range(trials):
-        found = answer(world, policy, level, trial, [wanted])
+        found = asked.answer(trial, [wanted])
         outcomes[found.outcome] += 1
         passes.update(rule for rule, status in found.statuses.items() if status in {"pass", "not_gated"})
         rules = found.statuses

@@ -20,6 +20,7 @@ from gate.report.document import changes, comparison
 from gate.stats import registry
 from gate.stats.power import smallest_effect
 from gate.stats.reference import sd_difference
+from gate.stats.results import Caution
 
 ALPHA = 0.05
 LEVEL = ALPHA / 2
@@ -41,7 +42,7 @@ class FirstLook:
     assumed: bool
     seen: Mapping[str, float]
     means: Mapping[str, float]
-    cautions: tuple[tuple[str, str], ...]
+    cautions: tuple[Caution, ...]
 
 
 def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
@@ -58,7 +59,7 @@ def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
         assumed=proposal.gating.direction is None,
         seen=_seen(proposal, item_set),
         means=_means(item_set),
-        cautions=(*item_set.cautions, *item_set.table.cautions),
+        cautions=tuple(Caution(*pair) for pair in (*item_set.cautions, *item_set.table.cautions)),
     )
 
 
@@ -141,7 +142,7 @@ def look_document(look: FirstLook) -> dict[str, Any]:
         "largest_margin": {"observed": look.gating.delta, "proven": look.proven},
         "smallest_effect_seen": dict(look.seen),
         "cautions": [
-            *({"code": code, "message": message} for code, message in look.cautions),
+            *({"code": caution.code, "message": caution.message} for caution in look.cautions),
             *block["cautions"],
         ],
     }

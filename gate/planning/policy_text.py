@@ -96,10 +96,10 @@ def _rest(look: FirstLook) -> Iterator[str]:
         yield "# subsets to be looked at on their own; each needs items enough:"
         yield f"# slices: {{by: [{names}], min_items: 30, tolerance: 0.05}}"
     yield from _items(look)
-    yield _line(
-        "cycles: {required: 1, windows: reused}", "required: 3 asks for three passing cycles in a row"
-    )
-    yield _line("# looks: 10", "inside cycles: makes alpha a budget over all looks at these items")
+    yield "cycles:"
+    yield _line("  required: 1", "3 asks for three passing cycles in a row")
+    yield _line("  windows: reused", "fresh: every cycle on items that were not seen before")
+    yield _line("  # looks: 10", "makes alpha a budget over all looks at these items")
     if proposal.systems is not None:
         baseline, candidate = map(_word, proposal.systems)
         yield f"artifacts: {{system: {{baseline: {baseline}, candidate: {candidate}}}}}"

@@ -11,7 +11,7 @@ import numpy as np
 from gate.artifacts.table import BoolArray
 from gate.decide import FAIL, NOT_GATED, PASS
 from gate.planning.planting import Plant, largest
-from gate.planning.trials import answer
+from gate.planning.trials import Trials
 from gate.planning.world import Key, World
 from gate.policy.model import Policy
 from gate.policy.rules import MUST_PASS, gating_id, guardrail_ids, slice_id
@@ -37,7 +37,7 @@ class Finding:
     """What one rule does. unchanged: of 25 candidates that only ran again, how many pass the rule.
 
     blocks: smallest loss that the rule answers with a fail. stops: smallest loss that does not pass it.
-    passes: smallest gain that passes it (gating) or, for the other rules, whether anything passes it at all.
+    passes: smallest gain that passes it. A size of 0: an unchanged candidate already has the effect.
     gated: False for a slice that is too small to be gated.
     """
 
@@ -91,16 +91,13 @@ def _finding(world: World, target: Target, level: float, progress: Progress) -> 
         nothing = Caught(None)
         return Finding(target.rule, target.n, unchanged, nothing, nothing, nothing, gated=False)
     loss = largest(world, target.key, gain=False, mask=target.mask)
-    passes = Caught(0.0, unchanged)
-    if unchanged < CAUGHT:
-        passes = ask.smallest(_most_gain(world, target), +1, lambda status: status == PASS)
     return Finding(
         rule=target.rule,
         n=target.n,
         unchanged=unchanged,
         blocks=ask.smallest(loss, -1, lambda status: status == FAIL),
         stops=ask.smallest(loss, -1, lambda status: status != PASS),
-        passes=passes,
+        passes=ask.smallest(_most_gain(world, target), +1, lambda status: status == PASS),
     )
 
 
@@ -115,14 +112,14 @@ class _Question:
     """One rule under one policy, asked about plantings of any size; answers are kept."""
 
     def __init__(self, world: World, target: Target, level: float, progress: Progress) -> None:
-        self._world, self._target, self._level, self._progress = world, target, level, progress
+        self._trials, self._target, self._progress = Trials(world, target.policy, level), target, progress
         self._known: dict[tuple[float, int], str] = {}
 
     def status(self, size: float, trial: int) -> str:
         """The rule's answer in one trial."""
         if (size, trial) not in self._known:
             wanted = Plant(self._target.key, size, self._target.mask)
-            found = answer(self._world, self._target.policy, self._level, trial, [wanted])
+            found = self._trials.answer(trial, [wanted])
             self._known[size, trial] = found.statuses[self._target.asked or self._target.rule]
             self._progress(self._target.rule)
         return self._known[size, trial]
@@ -139,7 +136,9 @@ class _Question:
         return False
 
     def smallest(self, most: float, sign: int, wanted: Callable[[str], bool]) -> Caught:
-        """The smallest size with 20 of 25, to about 3 %."""
+        """The smallest size with 20 of 25, to about 3 %; 0 where nothing has to be planted."""
+        if self.holds(0.0, wanted):
+            return self._caught(0.0, wanted)
         if most <= 0 or not self.holds(sign * most, wanted):
             return Caught(None)
         low, high = most / FINEST, most
@@ -149,7 +148,10 @@ class _Question:
                 high = middle
             else:
                 low = middle
-        return Caught(high, sum(wanted(self.status(sign * high, trial)) for trial in range(TRIALS)))
+        return self._caught(sign * high, wanted)
+
+    def _caught(self, size: float, wanted: Callable[[str], bool]) -> Caught:
+        return Caught(abs(size), sum(wanted(self.status(size, trial)) for trial in range(TRIALS)))
 
 
 def _targets(world: World) -> Iterator[Target]:

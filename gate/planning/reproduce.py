@@ -1,0 +1,106 @@
+"""A saved report against the same run made again: the first difference, and what only the history knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gate.errors import GateError, quoted
+
+HISTORY_PARTS = ("cycles", "next_step", "claims")
+"""Parts of a report that rest on what the history held at that moment."""
+
+
+def first_difference(saved: Any, fresh: Any, path: str = "") -> str | None:
+    """``path: saved ..., again ...`` of the first field that differs, in the order of a sorted report."""
+    if isinstance(saved, dict) and isinstance(fresh, dict):
+        for key in sorted(saved.keys() | fresh.keys()):
+            place = f"{path}.{key}" if path else key
+            if key not in saved or key not in fresh:
+                return f"{place}: only in the {'saved report' if key in saved else 'reproduction'}"
+            found = first_difference(saved[key], fresh[key], place)
+            if found is not None:
+                return found
+        return None
+    if isinstance(saved, list) and isinstance(fresh, list):
+        if len(saved) != len(fresh):
+            return f"{path}: {len(saved)} entries saved, {len(fresh)} again"
+        pairs = (
+            first_difference(a, b, f"{path}[{k}]") for k, (a, b) in enumerate(zip(saved, fresh, strict=True))
+        )
+        return next((found for found in pairs if found is not None), None)
+    same = type(saved) is type(fresh) and saved == fresh
+    return None if same else f"{path}: saved {_shown(saved)}, again {_shown(fresh)}"
+
+
+def without_history(
+    saved: Mapping[str, Any], fresh: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both reports without what the history decides; cautions that only one moment of it gives go too."""
+    own = {(c["code"], c["message"]) for c in fresh["cautions"]}
+    also = {(c["code"], c["message"]) for c in saved["cautions"]}
+    parts = []
+    for report in (saved, fresh):
+        part = {key: value for key, value in report.items() if key not in HISTORY_PARTS}
+        part["cautions"] = [c for c in report["cautions"] if (c["code"], c["message"]) in own & also]
+        parts.append(part)
+    return parts[0], parts[1]
+
+
+def rests_on_history(report: Mapping[str, Any]) -> bool:
+    """Whether an earlier look or a required streak had a say in it."""
+    cycles = report["cycles"]
+    return bool(cycles["required"] > 1 or cycles["look"] > 1 or cycles.get("replayed"))
+
+
+def files_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """(what, path, SHA-256) of every file behind a report."""
+    provenance = report["provenance"]
+    yield "policy", str(provenance["policy"]), str(report["policy"]["file_digest"])
+    sets = {"": provenance, **{f" of set {name}": pair for name, pair in provenance.get("sets", {}).items()}}
+    for name, pair in sets.items():
+        for side in ("baseline", "candidate"):
+            yield f"{side}{name}", str(pair[side]["path"]), str(pair[side]["sha256"])
+
+
+def other_file(what: str, path: str, found: str, wanted: str) -> GateError:
+    """The file is there and is another one."""
+    return GateError(
+        "file_changed",
+        f"the {what} is not the one that the report was made from (SHA-256 {found[:12]}, then {wanted[:12]})",
+        where=path,
+        help="bring the file of that run back, or decide anew with gate run",
+    )
+
+
+def no_file(what: str, path: str) -> GateError:
+    """The file is not where the report says."""
+    return GateError(
+        "file_moved",
+        f"the {what} of the report is not there",
+        where=path,
+        help="run gate verify in the folder in which gate run was run, with the files where they were",
+    )
+
+
+def needs_history() -> GateError:
+    """The report rests on earlier looks."""
+    return GateError(
+        "history_needed",
+        "the report rests on a history: earlier looks set its level, its streak or its verdict",
+        help="add --history FILE; it is only read",
+    )
+
+
+def other_version(written: str, running: str) -> GateError:
+    """Only the version that wrote a report promises its bytes."""
+    return GateError(
+        "version_differs",
+        f"the report was written by gate {quoted(written)}, this is {running}",
+        help="verify with the version that wrote it, or decide anew with gate run",
+    )
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return quoted(text, 60) if isinstance(value, str) else text[:60]
