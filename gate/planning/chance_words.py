@@ -19,11 +19,13 @@ def model(world: World) -> Iterator[str]:
         "result comes from the pool of all items, else it stays; means are kept, metrics stay correlated, "
         "items are independent."
     )
-    for (_, metric), noise in world.noise.items():
+    if any(table.clusters is not None for table in world.tables.values()):
+        yield "  the items of one cluster are run again independently, so clusters are noisier than shown here"
+    for key, noise in world.noise.items():
         differ = f"; two runs differ on {noise.difference_variance:.1%} of the items"
         yield (
-            f"  {metric}: a re-run renews {noise.share:.0%} of the variance ({noise.source})"
-            f"{differ if world.uses[_, metric].kind == 'binary' else ''}"
+            f"  {key[1]}: a re-run renews {noise.share:.0%} of the variance ({noise.source})"
+            f"{differ if world.uses[key].kind == 'binary' else ''}"
         )
 
 

@@ -27,15 +27,19 @@ class Planned:
     level: float
     variances: Variances
 
+    @property
+    def null_value(self) -> float:
+        """The true change at which the rule passes about half the time, however many items there are."""
+        return -self.bound if self.what == "non_inferior" else self.bound
+
     def chance(self, n: int, runs: int, gain: float) -> float:
         """Chance that the rule passes with a true change of ``gain``."""
         spread = self.variances.spread(runs)
         if self.what == "observed":
             return observed_rule(spread, n, gain, self.bound, self.level)
-        null = -self.bound if self.what == "non_inferior" else self.bound
-        if null == 0 and spread.exact:
+        if self.null_value == 0 and spread.exact:
             return observed_rule(spread, n, gain, 0.0, self.level)
-        return proof(spread, n, gain, null, self.level)
+        return proof(spread, n, gain, self.null_value, self.level)
 
     def mde(self, n: int, runs: int, power: float) -> float:
         """Smallest true change against 0 that is seen with ``power``."""
@@ -121,6 +125,8 @@ def _need(rule: Planned, runs: int, target: float) -> Need:
 
 
 def _items(rule: Planned, runs: int, target: float) -> int | None:
+    if rule.gain <= rule.null_value and target >= 0.5:  # with ever more items the chance ends at 0, at most 1/2
+        return None
     return least_items(partial(_chance_of, rule, runs), target)
 
 

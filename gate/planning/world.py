@@ -50,12 +50,12 @@ class World:
     noise: Mapping[Key, Noise]
 
     def expected(self, key: Key, mask: BoolArray | None = None) -> float:
-        """Mean of a re-run over the items of ``mask``."""
+        """Mean of a re-run over the items of ``mask``; of all where none of them has a result."""
         values, redraw = self.values[key], self.noise[key].redraw
-        per_item = np.nanmean(values, axis=1)
-        mean = float(np.nanmean(per_item))
-        inside = mean if mask is None else float(np.nanmean(per_item[mask]))
-        return (1 - redraw) * inside + redraw * mean
+        present = np.isfinite(values[:, 0])
+        mean = float(values[present].mean())
+        inside = values[present if mask is None else present & mask]
+        return (1 - redraw) * (float(inside.mean()) if inside.size else mean) + redraw * mean
 
     def n_items(self, key: Key) -> int:
         """Items with a result."""
