@@ -52,7 +52,7 @@ class Archive:
                 budget(size, member.compress_size, f"{self.content.path}!{_shown(name)}")
                 budget(self.unpacked, self.content.size, self.content.path)
                 blocks.append(block)
-        except (zlib.error, EOFError) as error:
+        except (zlib.error, EOFError, OSError, ValueError, OverflowError) as error:
             raise self._broken(str(error), name) from None
         data = b"".join(blocks)
         if zlib.crc32(data) != member.CRC:

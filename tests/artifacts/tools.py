@@ -249,7 +249,8 @@ def junit(cases: Sequence[tuple[str, str]], *, family: str = "xunit2") -> str:
         "xfail": '<skipped type="pytest.xfail" message="s" />',
     }
     body = "".join(
-        f'<testcase classname="test_m" name={quoteattr(name)} time="0.5">{_PROPERTIES}{bodies[kind]}</testcase>'
+        f'<testcase classname="test_m" name={quoteattr(name)} time="0.5">'
+        f"{_PROPERTIES}{bodies[kind]}</testcase>"
         for name, kind in cases
     )
     inner = f'<testsuite name="pytest" tests="{len(cases)}">{body}</testsuite>'

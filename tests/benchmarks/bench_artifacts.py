@@ -1,0 +1,110 @@
+"""Time and memory of a whole ``gate run`` on large files, as ratios to DuckDB's own read and join in one run.
+
+    python tests/benchmarks/bench_artifacts.py [ROWS] [csv jsonl parquet]
+
+Bounds for 1,000,000 rows, the second file shuffled: at most 1.6 times (DuckDB reading and joining the two
+files in a process of its own, plus the imports of a cold run), and at most 3 times DuckDB's peak memory. A
+pair of 10,000,000 rows of Parquet stays under 6 GB. Printed are medians of pairs.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import duckdb
+
+PAIRS = 5
+IMPORTS = "import numpy, pydantic, yaml, jinja2, scipy.special"
+POLICY = "version: 1\nname: large\ngating: {metric: correct, kind: binary, direction: higher, margin: 0.01}\n"
+READERS = {"csv": "read_csv", "jsonl": "read_json", "parquet": "read_parquet"}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one process: seconds on the clock, seconds of processor, peak MiB."""
+
+    wall: float
+    cpu: float
+    peak: float
+
+
+def cost(command: list[str]) -> Cost:
+    """Run a command to its end, whatever it says."""
+    start = perf_counter()
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child.stdout.read()  # type: ignore[union-attr]
+    _, _, usage = os.wait4(child.pid, 0)
+    return Cost(perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def make(folder: Path, rows: int, kind: str) -> tuple[str, str]:
+    """Two files of the same items, the second shuffled; about 70 % right."""
+    options = {"csv": "(FORMAT csv, HEADER)", "jsonl": "(FORMAT json)", "parquet": "(FORMAT parquet)"}[kind]
+    paths = (str(folder / f"baseline.{kind}"), str(folder / f"candidate.{kind}"))
+    for path, salt, order in zip(paths, (1, 2), ("range", f"hash(range + {rows})"), strict=True):
+        columns = [
+            "'item-' || lpad(range::VARCHAR, 8, '0') AS id",
+            f"(hash(range * 2 + {salt}) % 1000 < 700)::INT AS correct",
+            f"round((hash(range * 3 + {salt}) % 90000) / 1000, 3) AS latency_ms",
+            "['de', 'en', 'fr'][range % 3 + 1] AS language",
+        ]
+        rows_of = f"SELECT {', '.join(columns)} FROM range({rows}) ORDER BY {order}"  # noqa: S608 - own text
+        duckdb.sql(f"COPY ({rows_of}) TO '{path}' {options}")
+    return paths
+
+
+def join(reader: str, paths: tuple[str, str]) -> str:
+    """The floor: DuckDB's own read and join."""
+    tables = f"{reader}('{paths[0]}') a JOIN {reader}('{paths[1]}') b USING (id)"
+    query = f"SELECT count(*), sum(b.correct - a.correct) FROM {tables}"  # noqa: S608 - own text
+    return f'import duckdb; duckdb.sql("{query}").fetchall()'
+
+
+def measure(folder: Path, rows: int, kind: str) -> None:
+    """One line for a file type."""
+    paths = make(folder, rows, kind)
+    policy = folder / "gate.yaml"
+    policy.write_text(POLICY, encoding="utf-8")
+    run = [
+        sys.executable,
+        "-m",
+        "gate",
+        "run",
+        "--policy",
+        str(policy),
+        "--baseline",
+        paths[0],
+        "--candidate",
+        paths[1],
+    ]
+    floor = [sys.executable, "-c", join(READERS[kind], paths)]
+    imports = [sys.executable, "-c", IMPORTS]
+    costs = [(cost(run), cost(floor), cost(imports)) for _ in range(PAIRS)]
+    wall = statistics.median(gate.wall / (duck.wall + bare.wall) for gate, duck, bare in costs)
+    cpu = statistics.median(gate.cpu / (duck.cpu + bare.cpu) for gate, duck, bare in costs)
+    peak = statistics.median(gate.peak / duck.peak for gate, duck, _ in costs)
+    most = max(gate.peak for gate, _, _ in costs)
+    seconds = statistics.median(gate.wall for gate, _, _ in costs)
+    print(
+        f"{kind:8} {rows:>11,} rows: {seconds:6.2f} s, wall {wall:.2f} x floor (at most 1.6), "
+        f"processor {cpu:.2f} x, peak {peak:.2f} x DuckDB (at most 3), {most:,.0f} MiB"
+    )
+
+
+def main() -> None:
+    """Measure every file type."""
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    for kind in sys.argv[2:] or READERS:
+        with tempfile.TemporaryDirectory() as folder:
+            measure(Path(folder), rows, kind)
+
+
+if __name__ == "__main__":
+    main()
