@@ -136,11 +136,20 @@ def provisional(look: Look, status: str, outcome: Outcome) -> Record:
 
 
 def _counted(history: History, look: Look, status: str, outcome: Outcome) -> list[Record]:
-    series = series_of(history, look.attempt)
+    series = _before(series_of(history, look.attempt), look)
     streak = streak_of(series, look.attempt, look.id)
     if not look.attempt.identical:  # void: nothing was measured, so nothing changes
         streak.add(provisional(look, status, outcome))
     return streak.passes
+
+
+def _before(series: list[Record], look: Look) -> list[Record]:
+    """What came before this look's own first outcome: an amended verdict is assessed in its old place."""
+    digest = look.attempt.candidate_digest
+    for at, record in enumerate(series):
+        if record.kind == "outcome" and record.id == look.id and record.candidate["digest"] == digest:
+            return series[:at]
+    return series
 
 
 def _above_margin(record: Record) -> float:

@@ -13,6 +13,7 @@ from gate.cycles.ledger import fresh_level, ledger_level, promotion_chance, retr
 from gate.cycles.record import Record
 from gate.cycles.spent import item_sets, missed_attempts, spent_looks
 from gate.cycles.streak import series_of, streak_of
+from gate.errors import quoted
 from gate.stats.results import Caution
 
 
@@ -62,6 +63,8 @@ def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
         return Look(replay.id, attempt, rules, replay.look_no, level, window, replay=replay)
     place = _place(history, attempt, rules, name)
     series = series_of(history, attempt)
+    streak = streak_of(series, attempt, name)
+    rescore = streak.is_rescore(attempt.cycle, attempt.candidate_id, place.window)
     return Look(
         name,
         attempt,
@@ -70,20 +73,28 @@ def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
         place.level,
         place.window,
         missed=place.missed,
-        rescore=streak_of(series, attempt, name).is_rescore(
-            attempt.cycle, attempt.candidate_id, place.window
-        ),
+        rescore=rescore,
         wear=place.wear,
         faults=_faults(series, attempt, rules, place),
-        cautions=_cautions(history, series, attempt, rules, place),
+        cautions=(*_cautions(history, series, attempt, rules, place), *_rescored(attempt, rescore=rescore)),
         retry_risk=_retry_risk(rules, place.number),
     )
+
+
+def _rescored(attempt: Attempt, *, rescore: bool) -> tuple[Caution, ...]:
+    if not rescore:
+        return ()
+    text = (
+        f"cycle {quoted(attempt.cycle)} or its candidate was scored before: this look adds no cycle to the "
+        "streak; a new cycle needs a name of its own"
+    )
+    return (Caution("rescored", text),)
 
 
 def recorded_outcome(history: History, attempt: Attempt) -> Record | None:
     """The outcome of these artifacts under this deciding policy, as a waiver may have amended it since."""
     wanted = (attempt.decision_digest, attempt.candidate_digest, attempt.baseline_digest)
-    for record in reversed(history.records):
+    for record in history.records[::-1]:
         if record.kind == "outcome" and record.metric == attempt.metric:
             found = (record.decision_digest, record.candidate["digest"], record.baseline["digest"])
             if found == wanted and record.holdout["digest"] == attempt.items.digest:

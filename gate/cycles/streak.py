@@ -59,10 +59,8 @@ def series_of(history: History, attempt: Attempt) -> list[Record]:
 
 
 def amended(series: Sequence[Record]) -> list[Record]:
-    """Outcomes that a waiver, given or run out, amended later: the last word on a look stands in its place."""
-    last = {
-        (record.id, record.candidate["digest"]): record for record in series if record.kind == "outcome"
-    }
+    """Outcomes that a waiver amended later, given or run out: the last word on a look stands in its place."""
+    last = {(record.id, record.candidate["digest"]): record for record in series if record.kind == "outcome"}
     found: list[Record] = []
     for record in series:
         key = (record.id, record.candidate["digest"])
@@ -74,7 +72,7 @@ def amended(series: Sequence[Record]) -> list[Record]:
 
 
 def streak_of(series: Sequence[Record], attempt: Attempt, look: str) -> Streak:
-    """The streak of the attempt's lineage, before the look ``look`` (whose own open intent does not count).
+    """The streak of the attempt's lineage before the look ``look``, whose own intent does not count.
 
     It goes back to 0 at: a fail or an inconclusive; a changed baseline on the same items; another decision
     digest in the same series; a look that was begun and never finished; a promotion. Void leaves it. A look

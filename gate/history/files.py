@@ -91,9 +91,12 @@ class LockedHistory:
 
     def append(self, *records: Record) -> tuple[Record, ...]:
         """Link the records to the heads and write them in one call."""
+        if not records:
+            return ()
         sealed, data = link(self.history, records)
         _write(self.descriptor, data, str(self.path))
-        self.history = parse(_read(self.descriptor, self.path), str(self.path))
+        history = self.history
+        self.history = History(history.records + sealed, (sealed[-1].digest,), history.where)
         return sealed
 
 

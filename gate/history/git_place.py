@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -66,21 +67,18 @@ def without_secrets(url: str) -> str:
 class Git:
     """git in one directory, with inert configuration and no shell."""
 
-    def __init__(self, directory: Path, where: str, config: dict[str, str] | None = None) -> None:
+    def __init__(self, directory: Path, where: str, config: Mapping[str, str] | None = None) -> None:
         self.directory = directory
         self.where = where
-        self.environment = _environment(_INERT | (config or {}))
+        self.environment = _environment(_INERT | dict(config or {}))
 
-    def run(
-        self, *arguments: str, data: bytes = b"", index: Path | None = None
-    ) -> subprocess.CompletedProcess[bytes]:
+    def run(self, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         """The finished command, whatever its exit code."""
-        environment = self.environment | ({"GIT_INDEX_FILE": str(index)} if index else {})
         try:
             return subprocess.run(  # noqa: S603 - a list of arguments, no shell
                 ["git", *arguments],  # noqa: S607 - the machine's git, found like every tool of a pipeline
                 cwd=self.directory,
-                env=environment,
+                env=self.environment,
                 input=data,
                 capture_output=True,
                 timeout=SECONDS,
@@ -91,9 +89,9 @@ class Git:
         except subprocess.TimeoutExpired:
             raise GateError("history_git", f"git took more than {SECONDS} s", where=self.where) from None
 
-    def read(self, *arguments: str, data: bytes = b"", index: Path | None = None) -> bytes:
+    def read(self, *arguments: str, data: bytes = b"") -> bytes:
         """The output of a command that must succeed."""
-        done = self.run(*arguments, data=data, index=index)
+        done = self.run(*arguments, data=data)
         if done.returncode:
             raise self.error(arguments[0], done)
         return done.stdout

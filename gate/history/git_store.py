@@ -10,9 +10,9 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.cycles.chain import History
@@ -24,34 +24,36 @@ from gate.history.store import Step, T
 
 ATTEMPTS = 40
 LONGEST_PAUSE = 2.0
+_OLD, _NEW = "refs/gate/old", "refs/gate/new"
 _LOST_RACE = ("[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "fetch first")
 
 
 @dataclass(frozen=True, slots=True)
 class _Fetched:
-    """The branch as it was fetched. commit: empty without a branch; data: None without the file."""
+    """The branch as it was fetched. branch: whether there is one. data: None without the file."""
 
     git: Git
-    url: str
-    commit: str
+    branch: bool
     data: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
 class GitStore:
-    """The history at ``git:REMOTE#BRANCH:PATH``."""
+    """The history at ``git:REMOTE#BRANCH:PATH``. url, config: what that means in the current directory."""
 
     place: GitPlace
+    url: str
+    config: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def at(cls, place: GitPlace) -> GitStore:
+        """The store that the place names here and now."""
+        return cls(place, *resolved(place, str(place)))
 
     @property
     def where(self) -> str:
         """The place without secrets."""
         return str(self.place)
-
-    def exists(self) -> bool:
-        """Whether the branch holds the file."""
-        with self._fetched() as fetched:
-            return fetched.data is not None
 
     def create(self, *, now: str, tool: str) -> None:
         """The first commit of the branch, or the file in a branch that has others."""
@@ -87,23 +89,21 @@ class GitStore:
 
     @contextmanager
     def _fetched(self) -> Iterator[_Fetched]:
-        url, config = resolved(self.place, self.where)
         with tempfile.TemporaryDirectory(prefix="gate-") as directory:
-            git = Git(Path(directory), self.where, config)
+            git = Git(Path(directory), self.where, self.config)
             git.read("init", "--quiet", "--bare", "--template=", ".")
-            commit = self._fetch(git, url)
-            yield _Fetched(git, url, commit, self._file(git, commit) if commit else None)
+            branch = self._fetch(git)
+            yield _Fetched(git, branch, self._file(git) if branch else None)
 
-    def _fetch(self, git: Git, url: str) -> str:
+    def _fetch(self, git: Git) -> bool:
         ref = f"refs/heads/{self.place.branch}"
-        listed = git.read("ls-remote", "--", url, ref).decode().split()
-        if not listed:
-            return ""
-        git.read("fetch", "--quiet", "--no-tags", "--depth=1", "--", url, f"+{ref}:refs/gate")
-        return git.read("rev-parse", "refs/gate^{commit}").decode().strip()
+        done = git.run("fetch", "--quiet", "--no-tags", "--depth=1", "--", self.url, f"+{ref}:{_OLD}")
+        if done.returncode and b"couldn't find remote ref" not in done.stderr:
+            raise git.error("fetch", done)
+        return done.returncode == 0
 
-    def _file(self, git: Git, commit: str) -> bytes | None:
-        listed = git.read("ls-tree", "-z", commit, "--", self.place.path).rstrip(b"\0")
+    def _file(self, git: Git) -> bytes | None:
+        listed = git.read("ls-tree", "-z", _OLD, "--", self.place.path).rstrip(b"\0")
         if not listed:
             return None
         mode, _, blob = listed.split(b"\t")[0].split(b" ")
@@ -113,29 +113,30 @@ class GitStore:
 
     def _history(self, fetched: _Fetched) -> History:
         if fetched.data is None:
-            what = "this file is not in the branch" if fetched.commit else "there is no such branch"
+            what = "this file is not in the branch" if fetched.branch else "there is no such branch"
             help_text = "start one with: gate history init"
             raise GateError("history_missing", what, where=self.where, help=help_text)
         return parse(fetched.data, self.where)
 
     def _push(self, fetched: _Fetched, data: bytes, subject: str) -> bool:
         """Whether the server took the new commit. False: someone else was faster."""
-        commit = self._commit(fetched, data, subject)
-        target = f"{commit}:refs/heads/{self.place.branch}"
-        done = fetched.git.run("push", "--porcelain", "--no-verify", "--", fetched.url, target)
+        git = fetched.git
+        commit = _commit(self.place.path, data, subject, follows=fetched.branch)
+        git.read("fast-import", "--quiet", "--date-format=now", data=commit)
+        target = f"{_NEW}:refs/heads/{self.place.branch}"
+        done = git.run("push", "--porcelain", "--no-verify", "--", self.url, target)
         if done.returncode == 0:
             return True
         said = (done.stdout + done.stderr).decode("utf-8", "replace")
         if any(sign in said for sign in _LOST_RACE):
             return False
-        raise fetched.git.error("push", done)
+        raise git.error("push", done)
 
-    def _commit(self, fetched: _Fetched, data: bytes, subject: str) -> str:
-        git, index = fetched.git, fetched.git.directory / "gate-index"
-        blob = git.read("hash-object", "-w", "--no-filters", "--stdin", data=data).decode().strip()
-        git.read("read-tree", fetched.commit or "--empty", index=index)
-        git.read("update-index", "--add", "--cacheinfo", f"100644,{blob},{self.place.path}", index=index)
-        tree = git.read("write-tree", index=index).decode().strip()
-        parents = ["-p", fetched.commit] if fetched.commit else []
-        message = subject.encode("unicode_escape").decode("ascii")
-        return git.read("commit-tree", tree, *parents, "-m", message).decode().strip()
+
+def _commit(path: str, data: bytes, subject: str, *, follows: bool) -> bytes:
+    """The new commit as a stream for git fast-import: the old tree with one file replaced."""
+    message = subject.encode("unicode_escape")
+    head = f"commit {_NEW}\ncommitter gate <gate@localhost> now\ndata {len(message)}\n".encode()
+    parent = f"from {_OLD}^0\n".encode() if follows else b""
+    body = f"M 100644 inline {path}\ndata {len(data)}\n".encode() + data
+    return head + message + b"\n" + parent + body + b"\n"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NoReturn
@@ -21,7 +24,8 @@ def parse(data: bytes, where: str) -> History:
     unterminated = lines[-1] != b""
     if not unterminated:
         lines.pop()
-    read = _read_lines(lines, where)
+    with _no_collection():
+        read = _read_lines(lines, where)
     if not read.records:
         raise GateError(
             "history_empty",
@@ -38,6 +42,18 @@ def parse(data: bytes, where: str) -> History:
     cautions = tuple(_torn_caution(where, number, line) for number, line in torn)
     named = tuple(sorted({sha256(line).hexdigest() for _, line in torn}))
     return History(records, heads, where, named, unterminated, cautions)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Parsing makes many small objects and no garbage; looking for some takes a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 @dataclass(slots=True)

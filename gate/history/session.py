@@ -175,19 +175,34 @@ def open_session(
     """
     if place is None:
         return Session(None, now, tool, read_only)
-    store = store_for(place)
-    cautions: tuple[Caution, ...] = ()
-    if not store.exists() and not (must_exist or expect_head or read_only):
-        try:
-            store.create(now=now, tool=tool)
-            cautions = (Caution("history_started", "there was no history yet: this run started one"),)
-        except GateError as error:
-            if error.code != "history_exists":  # another run started it first: use that one
-                raise
-    history = store.read()
+    session = Session(store_for(place), now, tool, read_only)
+    return _started(session, may_start=not (must_exist or expect_head or read_only), expect_head=expect_head)
+
+
+def _started(session: Session, *, may_start: bool, expect_head: str | None) -> Session:
+    store = session.store
+    if store is None:
+        return session
+    try:
+        history = store.read()
+    except GateError as error:
+        if error.code != "history_missing" or not may_start:
+            raise
+        return _start(session, store)
     if expect_head:
         require_head(history, expect_head)
-    return Session(store, now, tool, read_only, cautions)
+    return session
+
+
+def _start(session: Session, store: Store) -> Session:
+    try:
+        store.create(now=session.now, tool=session.tool)
+    except GateError as error:
+        if error.code != "history_exists":
+            raise
+        return session  # another run started it first: use that one
+    text = "there was no history yet: this run started one"
+    return replace(session, cautions=(Caution("history_started", text),))
 
 
 def store_for(place: str) -> Store:
@@ -196,5 +211,5 @@ def store_for(place: str) -> Store:
         from gate.history.git_place import git_place  # noqa: PLC0415 - most runs need no git
         from gate.history.git_store import GitStore  # noqa: PLC0415
 
-        return GitStore(git_place(place))
+        return GitStore.at(git_place(place))
     return LocalStore(Path(place))

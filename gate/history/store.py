@@ -24,10 +24,6 @@ class Store(Protocol):
         """The place, for messages."""
         ...
 
-    def exists(self) -> bool:
-        """Whether there is anything under this name."""
-        ...
-
     def create(self, *, now: str, tool: str) -> None:
         """Start a history here; an error if there is one."""
         ...
@@ -51,10 +47,6 @@ class LocalStore:
     def where(self) -> str:
         """The path."""
         return str(self.path)
-
-    def exists(self) -> bool:
-        """Whether anything has this name, be it a broken link."""
-        return self.path.exists() or self.path.is_symlink()
 
     def create(self, *, now: str, tool: str) -> None:
         """A new file with its first record."""

@@ -1,4 +1,4 @@
-"""What the history tests share: attempts, a run of the gate in two lines, and programs that run as real processes."""
+"""What the history tests share: attempts, a run of the gate, and programs that run as real processes."""
 
 from __future__ import annotations
 

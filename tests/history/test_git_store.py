@@ -6,12 +6,12 @@ import os
 import subprocess
 
 import pytest
+from history_world import attempt, program, run, session
 
 from gate.cycles import Rules
 from gate.errors import GateError
 from gate.history.git_place import GitPlace, git_place
 from gate.history.session import store_for
-from history_world import attempt, program, run, session
 
 
 def git(*arguments, cwd=None):
@@ -74,7 +74,7 @@ for number in range(2):
 
 
 def test_eight_clones_that_push_at_once(tmp_path, bare):
-    """Each clone names its own remote ``origin``; no look is lost or spent twice; the branch is one line of commits."""
+    """No look is lost or spent twice, and the branch is one line of commits."""
     clones = []
     for number in range(8):
         git("clone", "-q", bare, tmp_path / f"clone{number}")

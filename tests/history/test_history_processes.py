@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 
 import pytest
+from history_world import attempt, program, run
 
 from gate.cycles import Rules, plan_look
 from gate.errors import GateError
-from gate.history import init, load, locked, Record
-from history_world import attempt, program, run
+from gate.history import Record, init, load, locked
 
 LEDGER = Rules(looks=9)
 RUN = """
@@ -70,7 +69,7 @@ def test_eight_writers_of_a_hundred_records_lose_nothing(tmp_path):
     path = tmp_path / "h"
     init(path)
     writers = [program(WRITE, str(path), str(name)) for name in range(8)]
-    said = [writer.communicate(timeout=120) for writer in writers]
+    said = [writer.communicate(timeout=400) for writer in writers]
     assert [writer.returncode for writer in writers] == [0] * 8, said
     history = load(path)
     wanted = {f"{name}-{number}" for name in range(8) for number in range(100)}
@@ -91,7 +90,7 @@ def test_runs_at_once_share_the_looks_out(tmp_path):
     """No look number is spent twice, and a missing history is started once."""
     path = tmp_path / "h"
     runs = [program(LOOKS, str(path), str(name)) for name in range(6)]
-    said = [process.communicate(timeout=120) for process in runs]
+    said = [process.communicate(timeout=400) for process in runs]
     assert [process.returncode for process in runs] == [0] * 6, said
     looks = [int(line) for out, _ in said for line in out.split()]
     assert sorted(looks) == list(range(1, 25))
@@ -144,7 +143,7 @@ except GateError as error:
 """
     out, err = program(source, str(tmp_path / "h")).communicate(timeout=60)
     assert out.strip() == "history_not_written", err
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 HOLD = """

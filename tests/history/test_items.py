@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from history_world import items
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gate.cycles.items import MOST_MARKED, connected, item_set, item_set_of, overlapping
-from history_world import items
 
 
 def test_one_item_of_five_hundred_is_found():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from history_world import attempt, items, nights, run, session
 
 from gate.cycles import Outcome, Rules, plan_look
 from gate.errors import GateError
 from gate.history import load
-from history_world import attempt, items, nights, run, session
 
 LEDGER = Rules(looks=9)
 FRESH = Rules(required=2, windows="fresh")

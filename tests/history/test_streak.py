@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from history_world import attempt, items, nights, run, session
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gate.cycles import Outcome, Rules, assess, plan_look
 from gate.cycles.chain import History
 from gate.history import load
-from history_world import attempt, items, nights, run, session
 
 FRESH3 = Rules(required=3, windows="fresh")
 REUSED3 = Rules(required=3, looks=9)
@@ -224,3 +224,17 @@ def test_assess_and_plan_need_no_file():
     look = plan_look(empty, attempt(), Rules())
     state = assess(empty, look, Outcome("pass", 0.02))
     assert (look.number, look.level, look.window, state.verdict) == (1, 0.025, "fresh", "promote")
+
+
+def test_a_waiver_amends_a_verdict_in_its_old_place(tmp_path):
+    path, rules = tmp_path / "h", Rules(required=2, windows="fresh")
+    nights(path, rules, "p")
+    blocked = attempt("n1", items=items(500))
+    assert run(path, blocked, rules, "fail").verdict == "block"
+    assert run(path, attempt("n2", items=items(1000)), rules, "fail").passed == 0
+    waived = run(path, blocked, rules, waived=("latency_ms",))
+    assert (waived.verdict, waived.passed, waived.look, waived.replayed) == ("promote", 2, 2, False)
+    assert run(path, attempt("n3", items=items(1500)), rules).passed == 1
+    again = run(path, blocked, rules, waived=("latency_ms",))
+    assert (again.verdict, again.replayed) == ("promote", True)
+    assert run(path, blocked, rules, "fail").verdict == "block"  # the waiver ran out
