@@ -11,6 +11,7 @@ from gate.words import number, p_value, signed, span
 
 PASS, FAIL, INCONCLUSIVE, WAIVED = "pass", "fail", "inconclusive", "waived"
 NOT_DECIDED, NOT_GATED = "not_decided", "not_gated"
+FAILED_RUNS_DECIDE = "the failed runs decide"
 EXIT_CODES = {
     "promote": EXIT_PROMOTE,
     "block": EXIT_BLOCK,
@@ -44,7 +45,7 @@ def judge(comparison: Comparison) -> Reason:
     text = (
         f"{comparison.metric}: {reason.status} when failed runs are read as {comparison.reading} "
         f"(delta {signed(comparison.delta)}), {other.status} when they are read as "
-        f"{comparison.other.reading} (delta {signed(comparison.other.delta)}): the failed runs decide"
+        f"{comparison.other.reading} (delta {signed(comparison.other.delta)}): {FAILED_RUNS_DECIDE}"
     )
     return Reason(comparison.rule, INCONCLUSIVE, comparison.metric, reason.observed, reason.required, text)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gate.compare.core import SAME_FILE
 from gate.compare.model import Comparison
-from gate.decide import FAIL, INCONCLUSIVE, Reason
+from gate.decide import FAIL, FAILED_RUNS_DECIDE, INCONCLUSIVE, WAIVED, Reason
 from gate.words import count, number
 
 
@@ -14,6 +15,9 @@ def next_step(
 ) -> str:
     """The most useful single thing to do about this verdict."""
     if verdict == "promote":
+        waived = [reason for reason in reasons if reason.status == WAIVED]
+        if waived:
+            return f"release only as the waiver allows: {waived[0].rule} failed, {waived[0].message}"
         return "release the candidate, and publish the interval with it"
     if verdict == "hold":
         return f"{count(missing_cycles, 'more passing cycle')} before the candidate may be released"
@@ -25,7 +29,7 @@ def next_step(
     comparison = by_rule.get(reason.rule)
     if comparison is None or comparison.mode != "gating":
         return f"{reason.rule.replace(':', ' ')}: {reason.message}"
-    return _gating_blocked(comparison) if verdict == "block" else _gating_open(comparison)
+    return _gating_blocked(comparison) if verdict == "block" else _gating_open(comparison, reason)
 
 
 def _gating_blocked(c: Comparison) -> str:
@@ -37,15 +41,25 @@ def _gating_blocked(c: Comparison) -> str:
     )
 
 
-def _gating_open(c: Comparison) -> str:
-    if c.other is not None:
+def _gating_open(c: Comparison, reason: Reason) -> str:
+    if c.other is not None and reason.message.endswith(FAILED_RUNS_DECIDE):
         return "repair the failed runs and score these items again"
     if c.suspect_gain is not None and c.delta is not None and c.delta > c.suspect_gain:
         return "check extractor, leakage and judge before you believe this gain"
+    if _few_clusters(c):
+        return f"score items of more clusters: {c.insufficient}; more items of the same ones do not help"
+    if c.insufficient and c.mde is None and not (c.only_candidate or c.only_baseline):
+        return (
+            f"{c.insufficient}: give the results of two different systems on items that can tell them apart"
+        )
     more = items_to_score(c)
     if more is not None:
         return f"score about {count(more, 'more item')}"
     return no_more_items(c)
+
+
+def _few_clusters(c: Comparison) -> bool:
+    return bool(c.clusters.get("labelled")) and "clusters" in c.insufficient
 
 
 def items_to_score(c: Comparison) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import traceback
 from collections.abc import Sequence
@@ -14,22 +15,46 @@ SCHEMA = "gate.error/1"
 
 
 def report_error(error: GateError, argv: Sequence[str], streams: Streams) -> None:
-    """Two lines on stderr; with ``--json`` also a ``gate.error/1`` document where the report would be."""
+    """Two lines on stderr; with ``--json`` also a ``gate.error/1`` document where the report would be.
+
+    A stream that cannot be written to is given up: the exit code still tells.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        _say(error, argv, streams)
+    with contextlib.suppress(OSError, ValueError):
+        _write_document(error, argv, streams)
+
+
+def _say(error: GateError, argv: Sequence[str], streams: Streams) -> None:
     place = f"{one_line(error.where)}: " if error.where else ""
     streams.complain(f"gate: {place}{one_line(error.message)}")
-    if error.help:
-        streams.complain(f"help: {one_line(error.help)}")
+    command = argv[0] if argv and argv[0].isalpha() else ""
+    streams.complain(f"help: {one_line(error.help or f'see gate {command} --help'.replace('  ', ' '))}")
+
+
+def _write_document(error: GateError, argv: Sequence[str], streams: Streams) -> None:
     target = _json_target(argv)
-    if target is None:
-        return
     text = json.dumps(error_document(error), ensure_ascii=True, sort_keys=True) + "\n"
     if target == "-":
         streams.print(text)
-        return
-    try:
+    elif target is not None and _may_replace(Path(target)):
         Path(target).write_text(text, encoding="utf-8")
-    except OSError as problem:
-        streams.complain(f"gate: {one_line(target)}: the error could not be written ({problem.strerror})")
+
+
+def _may_replace(target: Path) -> bool:
+    """An error may have come from a slip in the file names: only a document of ours is replaced by one."""
+    if not target.is_file():
+        return not target.is_dir()
+    with target.open("rb") as stream:
+        start = stream.read(65536)
+    return not start or b'"schema": "gate.' in start or stream_end(target, b'"schema": "gate.')
+
+
+def stream_end(target: Path, wanted: bytes) -> bool:
+    """Whether the last part of the file holds a text (a report names its schema near its end)."""
+    with target.open("rb") as stream:
+        stream.seek(max(0, target.stat().st_size - 65536))
+        return wanted in stream.read()
 
 
 def error_document(error: GateError) -> dict[str, object]:
@@ -50,5 +75,8 @@ def _json_target(argv: Sequence[str]) -> str | None:
 
 def report_bug(error: Exception, streams: Streams) -> None:
     """A fault of the program itself: everything needed to report it."""
-    streams.complain("".join(traceback.format_exception(error)))
-    streams.complain("gate: this is a bug in gate, not in your files; please report it with the text above")
+    with contextlib.suppress(OSError, ValueError):
+        streams.complain("".join(traceback.format_exception(error)))
+        streams.complain(
+            "gate: this is a bug in gate, not in your files; please report it with the text above"
+        )

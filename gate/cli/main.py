@@ -12,7 +12,7 @@ from gate.errors import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
 TYPE_CHECKING = False  # typing itself would cost more than all of --version
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import NoReturn, TextIO
+    from typing import Any, NoReturn, TextIO
 
     from gate.cli.streams import Streams
 
@@ -33,8 +33,30 @@ COMMANDS = {
 }
 
 
+class Once(argparse.Action):
+    """An option that may be given once: the last of two would win silently."""
+
+    def __call__(  # noqa: D102
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        given = namespace.__dict__.setdefault("_given", set())
+        if option_string and self.dest in given:
+            parser.error(f"{option_string} is given twice")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose mistakes are GateErrors like all others."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.register("action", None, Once)
+        self.register("action", "store", Once)
 
     def error(self, message: str) -> NoReturn:
         """Turn argparse's complaint into the one error form."""
@@ -43,7 +65,33 @@ class Parser(argparse.ArgumentParser):
 
 def console() -> None:
     """Entry point of the installed command."""
-    sys.exit(main(sys.argv[1:], sys.stdout, sys.stderr))
+    _fill_closed_streams()
+    code = main(sys.argv[1:], sys.stdout, sys.stderr)
+    sys.exit(code if _delivered() else EXIT_CANNOT_DECIDE)
+
+
+def _fill_closed_streams() -> None:
+    """Else the first file that is opened would become the standard output that a caller has closed."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def _delivered() -> bool:
+    """Whether all that was printed got out; the interpreter must not find a full disk after the exit code."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        return False
+    return True
 
 
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:

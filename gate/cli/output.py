@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gate.cli.streams import Streams
-from gate.errors import GateError
+from gate.cli.targets import cannot_write
 from gate.outcome import Decided
 from gate.report.document import document, several
 
@@ -55,14 +55,11 @@ def deliver(report: dict[str, Any], args: argparse.Namespace, streams: Streams) 
 
 
 def _write_directory(report: dict[str, Any], directory: Path) -> None:
-    from gate.report.markdown import markdown
+    from gate.report.bundle import bundle
 
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _cannot_write(directory, error) from error
     write_text(directory / "report.json", to_json(report))
-    write_text(directory / "summary.md", markdown(report))
+    for name, text in bundle(report).items():
+        write_text(directory / name, text)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -82,13 +79,4 @@ def write_text(path: Path, text: str) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise _cannot_write(path, error) from error
-
-
-def _cannot_write(path: Path, error: OSError) -> GateError:
-    return GateError(
-        "cannot_write",
-        f"the report cannot be written ({error.strerror or error})",
-        where=str(path),
-        help="check the path, the rights and the free space",
-    )
+        raise cannot_write(path, error.strerror or str(error)) from error

@@ -6,11 +6,13 @@ import argparse
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from gate import __version__
 from gate.cli import output
 from gate.cli.streams import Streams
+from gate.cli.targets import check_targets
 from gate.errors import GateError
 from gate.intake import Files
 from gate.pipeline import Request, run
@@ -60,7 +62,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="print the numbers that cycles.feedback: verdict withholds; the items count as worn then",
     )
     add("--cycle", metavar="NAME", help="name of this cycle (default: from the candidate's digest)")
-    add("--report-dir", metavar="DIR", help="write report.json and summary.md there")
+    add(
+        "--report-dir",
+        metavar="DIR",
+        help="write report.json, summary.md, report.html, junit.xml and tables of items there",
+    )
     add("--json", metavar="FILE", help="write the JSON report there; - for standard output")
     add(
         "--exit-zero-on",
@@ -78,6 +84,8 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
 def decide(policy: LoadedPolicy, args: argparse.Namespace, streams: Streams) -> int:
     """The same by a policy that need not be the file of ``args``."""
     forgiven = _forgiven(args.exit_zero_on)
+    _refuse_same_candidate(args.candidate)
+    check_targets(args)
     request = Request(
         loaded=policy,
         baseline=args.baseline,
@@ -108,6 +116,12 @@ def _forgiven(text: str) -> set[str]:
             help="a block, an error or a bug never exits 0",
         )
     return words
+
+
+def _refuse_same_candidate(candidates: list[str]) -> None:
+    files = [Path(candidate).resolve() for candidate in candidates]
+    if len(set(files)) < len(files):
+        raise GateError("usage", "one candidate file is given twice", help="name each challenger once")
 
 
 def _sets(args: argparse.Namespace) -> Mapping[str, Files]:

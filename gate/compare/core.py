@@ -13,6 +13,8 @@ from gate.compare.setting import Setting, TestChoice
 from gate.stats.binary_intervals import requested_interval
 from gate.stats.results import TestResult
 
+SAME_FILE = "baseline and candidate are the same file and the same system: there is nothing to compare"
+
 
 def compare(
     choice: TestChoice,
@@ -92,7 +94,7 @@ def _decisive(tested: Tested, mode: str) -> dict[str, Any]:
 def _data_row(selection: Selection, result: TestResult, setting: Setting) -> str:
     """Why these data cannot carry a claim, whatever the test says; empty if they can."""
     if selection.table.identical:
-        return "baseline and candidate are the same file and the same system: there is nothing to compare"
+        return SAME_FILE
     if selection.n < setting.min_items:
         counts = f"{int((selection.gains > 0).sum())} better, {int((selection.gains < 0).sum())} worse"
         return f"{selection.n} items, fewer than items.min {setting.min_items} ({counts})"
