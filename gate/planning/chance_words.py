@@ -20,7 +20,7 @@ def model(world: World) -> Iterator[str]:
         "items are independent."
     )
     if any(table.clusters is not None for table in world.tables.values()):
-        yield "  the items of one cluster are run again independently, so clusters are noisier than shown here"
+        yield "  the items of one cluster are run again independently: clusters are noisier than shown"
     for key, noise in world.noise.items():
         differ = f"; two runs differ on {noise.difference_variance:.1%} of the items"
         yield (

@@ -125,7 +125,9 @@ def _need(rule: Planned, runs: int, target: float) -> Need:
 
 
 def _items(rule: Planned, runs: int, target: float) -> int | None:
-    if rule.gain <= rule.null_value and target >= 0.5:  # with ever more items the chance ends at 0, at most 1/2
+    if (
+        rule.gain <= rule.null_value and target >= 0.5
+    ):  # with ever more items the chance ends at 0, at most 1/2
         return None
     return least_items(partial(_chance_of, rule, runs), target)
 

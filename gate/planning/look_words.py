@@ -71,8 +71,8 @@ def _proven_margin(look: FirstLook) -> str:
 def _next(look: FirstLook) -> Iterator[str]:
     for column in look.proposal.clusters:
         yield (
-            f"  caution: {column} looks like a cluster; items of one cluster are not independent, and this "
-            "look counts them as if they were"
+            f"  caution: if the items of one {column} belong together, they are not independent, and this "
+            f"look counts them as if they were (a policy says items: {{cluster: {column}}})"
         )
     files = f"{look.files.baseline} {look.files.candidate}"
     yield ""

@@ -131,7 +131,12 @@ def chance_notes(policy: Policy, rows: Sequence[Chance]) -> Iterator[Note]:
     """What the simulated looks say about the policy as a whole."""
     identical, best = rows[0], rows[-1]
     for rule, rate in identical.by_rule.items():
-        if not rule.startswith("gating:") and rate.share < 0.8:
+        if rule.startswith("gating:") or rate.share >= 0.8:
+            continue
+        if rate.share < 0.05:
+            text = "passes hardly ever at an unchanged candidate: the baseline itself does not meet it"
+            yield Note("guardrail_out_of_reach", f"{rule} {text}")
+        else:
             yield Note(
                 "guardrail_blocks_noise",
                 f"{rule} does not pass in {1 - rate.share:.0%} of the looks at an unchanged candidate: "

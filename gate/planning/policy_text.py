@@ -115,7 +115,7 @@ def _items(look: FirstLook) -> Iterator[str]:
     yield _line("  min: 30", "fewer pairs are inconclusive")
     yield _line("  missing: error", "worst or drop accept a stated share, max_missing")
     for name in proposal.clusters:
-        yield _line(f"  # cluster: {_word(name)}", "items of one of these are not independent")
+        yield _line(f"  # cluster: {_word(name)}", "if the items of one of these belong together")
 
 
 def _kind(metric: Metric) -> str:

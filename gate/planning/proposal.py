@@ -6,13 +6,7 @@ from dataclasses import dataclass
 
 from gate.artifacts import Metric, Survey, survey
 from gate.errors import GateError, examples, quoted
-
-QUALITY = (
-    *("correct", "is_correct", "passed", "pass", "success", "resolved", "solved", "accuracy", "acc"),
-    *("exact_match", "score", "rating", "reward", "quality", "f1", "win", "relevance", "faithfulness"),
-    *("helpful", "helpfulness", "precision", "recall", "ndcg", "bleu", "rouge", "similarity"),
-)
-"""Names of metrics that say how good an answer is, most telling first: higher is better."""
+from gate.planning.directions import direction_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +50,7 @@ def propose(
         rails=tuple(found for found in others if found.direction == "lower"),
         watched=tuple(found for found in others if found.direction == "higher"),
         unknown=tuple(found for found in others if found.direction is None),
-        slices=tuple(name for name in first.columns if name not in first.clusters),
+        slices=first.columns,
         clusters=first.clusters,
     )
 
@@ -69,7 +63,8 @@ def _common(first: Survey, second: Survey) -> list[Metric]:
         if metric.name not in known:
             continue
         kind = "binary" if {metric.kind, known[metric.name].kind} == {"binary"} else "graded"
-        found.append(Metric(metric.name, kind, metric.direction or _direction(metric.name), metric.values))
+        direction = direction_of(metric.name, first.format, metric.direction)
+        found.append(Metric(metric.name, kind, direction, metric.values))
     if not found:
         columns = (
             f"{first.path}: {examples([m.name for m in first.metrics]) or 'none'}; "
@@ -81,11 +76,6 @@ def _common(first: Survey, second: Survey) -> list[Metric]:
             help="write one row an item with a score, true/false or 0/1, under the same name in both files",
         )
     return found
-
-
-def _direction(name: str) -> str | None:
-    last = name.rpartition(".")[2].lower()
-    return "higher" if any(last == word or last.endswith(f"_{word}") for word in QUALITY) else None
 
 
 def _gating(common: list[Metric], wanted: str | None, first: Survey) -> Metric:

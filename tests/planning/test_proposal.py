@@ -11,6 +11,7 @@ import pytest
 
 from gate.errors import GateError
 from gate.intake import Files
+from gate.planning.directions import direction_by_name, direction_of
 from gate.planning.first_look import first_look, look_document
 from gate.planning.policy_text import policy_text
 from gate.planning.proposal import propose
@@ -42,6 +43,32 @@ def policy_of(tmp_path: Path, rows: Rows, other: Rows | None = None, metric: str
 def filled(text: str) -> str:
     text = text.replace("  margin:  ", "  margin: 0.01", 1)
     return text.replace("  direction:  ", "  direction: lower", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "direction"),
+    [
+        ("answer_ok", "higher"),  # "answer" holds "wer", the word error rate
+        ("certainty", None),  # and "certainty" holds "cer"
+        ("sentiment", None),
+        ("isCorrect", "higher"),
+        ("pass@1", "higher"),
+        ("latencyMs", "lower"),
+        ("seconds", "lower"),
+        ("scores.cost", "lower"),
+        ("quality.value", "higher"),
+        ("toxicity", "lower"),
+        ("pass_time", None),
+    ],
+)
+def test_a_name_tells_the_direction_word_by_word(name: str, direction: str | None) -> None:
+    assert direction_by_name(name) == direction
+
+
+def test_where_name_and_format_contradict_a_person_decides() -> None:
+    assert direction_of("score", "lm_eval", "lower") is None
+    assert direction_of("bits_per_byte", "lm_eval", "lower") == "lower"
+    assert direction_of("answer", "csv", "lower") is None
 
 
 def test_the_only_number_is_the_metric(tmp_path: Path) -> None:
