@@ -45,10 +45,14 @@ class Places:
 
 
 def places(environ: Mapping[str, str]) -> Places:
-    """The folders as the CI system names them."""
-    workspace = next((environ[name] for name in WORKSPACE if environ.get(name)), "")
-    temporary = next((environ[name] for name in TEMPORARY if environ.get(name)), "")
-    return Places(Path(workspace or Path.cwd()), Path(temporary or tempfile.gettempdir()))
+    """The folders as the CI system names them, where they exist: a container may see others than its host."""
+    workspace = _first(environ, WORKSPACE) or Path.cwd()
+    return Places(workspace, _first(environ, TEMPORARY) or Path(tempfile.gettempdir()))
+
+
+def _first(environ: Mapping[str, str], names: tuple[str, ...]) -> Path | None:
+    named = (Path(environ[name]) for name in names if environ.get(name))
+    return next((folder for folder in named if folder.is_dir()), None)
 
 
 def _made(folder: Path) -> Path:

@@ -1,7 +1,7 @@
 """The Dockerfile, built and run without a Docker daemon: buildah on a base that mmdebstrap makes.
 
-The stand-in for the base image is Debian's own Python, so this proves the steps, the user, the entry point and
-the layout, not the real base. It takes minutes: once for the base (kept in GATE_TEST_ROOTFS, if that is set).
+The stand-in for the base image is Debian's own Python, so this proves the steps, the user, the entry point
+and the layout, not the real base. It takes minutes; GATE_TEST_ROOTFS names a file to keep the base in.
 """
 
 from __future__ import annotations

@@ -89,6 +89,7 @@ def test_the_locked_environment_is_made_once_and_decides(checkout: Checkout, tmp
     assert len(made) == 1
     assert (made[0] / "complete").exists()
     assert times[1] < times[0] / 2
+    shutil.rmtree(tmp_path / "tools")
 
 
 @pytest.mark.slow
@@ -96,11 +97,7 @@ def test_a_changed_hash_is_refused_and_leaves_nothing_behind(tmp_path: Path) -> 
     root = tmp_path / "action"
     shutil.copytree(ROOT / "gate", root / "gate", ignore=shutil.ignore_patterns("__pycache__"))
     lock = root / "gate" / "ci" / "requirements.txt"
-    text = lock.read_text("utf-8")
-    block = text.partition("annotated-types==")[2].partition("\ndduckdb")[0].split("\nduckdb")[0]
-    lock.write_text("annotated-types==" + block.replace("sha256:", "sha256:00000000").replace("\\\n", "\\\n"))
-    broken = "annotated-types==0.8.0 --hash=sha256:" + "0" * 64 + "\n"
-    lock.write_text(broken)
+    lock.write_text("annotated-types==0.8.0 --hash=sha256:" + "0" * 64 + "\n")
     code, found = install(tmp_path, root=root, RUNNER_TOOL_CACHE=str(tmp_path))
     assert code == 2
     assert "could not be installed" in found["reason"]

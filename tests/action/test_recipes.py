@@ -146,7 +146,7 @@ def test_the_required_job_reads_the_verdict(result: str, verdict: str, green: bo
 
 
 STUBS = {
-    "upload-artifact": 'mkdir -p "$STORE/$NAME"; for f in $WHAT; do [ ! -e "$f" ] || cp -r "$f" "$STORE/$NAME/"; done',
+    "upload-artifact": 'mkdir -p "$STORE/$NAME"; for f in $WHAT; do cp -r "$f" "$STORE/$NAME/"; done',
     "download-artifact": 'mkdir -p "$WHAT"; cp -r "$STORE/$NAME"/* "$WHAT/"',
 }
 
@@ -222,6 +222,7 @@ def test_the_pull_request_recipe_from_scores_to_the_required_check(
         check=False,
         timeout=900,
     )
+    shutil.rmtree(checkout.home / "cache")  # two environments of a quarter GB
     log = done.stdout + done.stderr
     assert (done.returncode == 0) == green, log
     assert ("verdict=promote" in log) == green, log
@@ -247,3 +248,6 @@ def test_the_gitlab_recipe_decides_on_main(project: Path, sizes: Sizes, code: in
     git(project, "commit", "--quiet", "-m", "x")
     program = [gitlab_ci_local(), "--force-shell-executor", "--variable", "GATE_HISTORY=history.jsonl"]
     assert start(project, *program, "eval", "gate-main") == code
+    verdict = "promote" if code == 0 else "block"
+    assert f"GATE_VERDICT={verdict}\n" in (project / "gate-report" / "outputs.env").read_text("utf-8")
+    assert (project / "history.jsonl").exists()
