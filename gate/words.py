@@ -33,10 +33,11 @@ def count(n: int, one: str, many: str = "") -> str:
 
 
 def _plain(value: float, sign: str) -> str:
+    """Four decimals for shares and scores; fewer for large values, more for small ones; an exact 0 is 0."""
     if not math.isfinite(value):
         return "unbounded"
     size = abs(value)
-    if size >= 1000:
-        return f"{value:{sign}.1f}"
-    digits = 4 if size >= 0.001 or size == 0 else 6
+    if size == 0:
+        return "0"
+    digits = next((d for least, d in ((1000, 1), (100, 2), (10, 3), (0.001, 4)) if size >= least), 6)
     return f"{value:{sign}.{digits}f}"

@@ -21,8 +21,8 @@ def amount(value: float | None, kind: str) -> str:
 
 
 def points(value: float, sign: str = "") -> str:
-    """A share of the items in points, two decimals at most."""
-    text = f"{100 * value:{sign}.2f}"
+    """A share of the items in points, two decimals at most; rounded as the share itself is printed."""
+    text = f"{100 * float(f'{value:.4f}'):{sign}.2f}"
     return f"{text[:-1] if text.endswith('0') else text} points"
 
 
