@@ -48,10 +48,8 @@ def _gating_open(c: Comparison, reason: Reason) -> str:
         return "check extractor, leakage and judge before you believe this gain"
     if _few_clusters(c):
         return f"score items of more clusters: {c.insufficient}; more items of the same ones do not help"
-    if c.insufficient and c.mde is None and not (c.only_candidate or c.only_baseline):
-        return (
-            f"{c.insufficient}: give the results of two different systems on items that can tell them apart"
-        )
+    if c.insufficient == SAME_FILE:
+        return "give the results of two systems: the same file was given as baseline and as candidate"
     more = items_to_score(c)
     if more is not None:
         return f"score about {count(more, 'more item')}"
