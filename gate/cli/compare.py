@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gate.cli.output import to_json, write_text
 from gate.cli.streams import Streams, one_line
+from gate.errors import GateError
 from gate.intake import Files
 from gate.planning.first_look import FirstLook, first_look, look_document
 from gate.planning.look_words import look_lines
@@ -19,6 +20,10 @@ examples:
   gate compare promptfoo.json promptfoo.json --systems "old prompt" "new prompt"
 
 Exit 0 whatever is found: this command never promotes and writes no history. `gate run` decides."""
+
+
+INCOMPLETE = frozenset({"missing_values", "error_rate", "unmatched_ids", "uneven_repeats"})
+"""Refusals whose usual help names keys of a policy, which a first look does not have."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +51,13 @@ def looked(args: argparse.Namespace) -> FirstLook:
     """The first look at the two files of ``args``."""
     systems = None if args.systems is None else (str(args.systems[0]), str(args.systems[1]))
     proposal = propose(args.baseline, args.candidate, args.metric, systems)
-    return first_look(proposal, Files(args.baseline, args.candidate), args.missing)
+    try:
+        return first_look(proposal, Files(args.baseline, args.candidate), args.missing)
+    except GateError as error:
+        if error.code not in INCOMPLETE or args.missing != "error":
+            raise
+        help_text = "score these items again, or look at the rest: --missing drop, or worst"
+        raise GateError(error.code, error.message, where=error.where, help=help_text) from error
 
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:

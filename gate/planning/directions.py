@@ -6,97 +6,39 @@ import re
 
 HIGHER = frozenset(
     (
+        *("correct", "right", "ok", "pass", "passed", "success", "successful", "resolved", "solved"),
+        *("accuracy", "acc", "match", "score", "rating", "reward", "quality", "f1", "win"),
         *(
-            "correct",
-            "right",
-            "ok",
-            "pass",
-            "passed",
-            "success",
-            "successful",
-            "resolved",
-        ),
-        *(
-            "solved",
-            "accuracy",
-            "acc",
-            "match",
-            "score",
-            "rating",
-            "reward",
-            "quality",
-        ),
-        *(
-            "f1",
-            "win",
             "won",
             "relevance",
             "relevant",
             "faithfulness",
             "faithful",
             "helpful",
-        ),
-        *(
             "helpfulness",
             "precision",
             "recall",
+        ),
+        *(
             "ndcg",
             "mrr",
             "bleu",
             "rouge",
             "similarity",
-        ),
-        *(
             "satisfaction",
             "groundedness",
             "coherence",
             "fluency",
-            "safe",
-            "valid",
         ),
+        *("safe", "valid"),
     )
 )
 LOWER = frozenset(
     (
-        *(
-            "latency",
-            "duration",
-            "time",
-            "seconds",
-            "secs",
-            "ms",
-            "cost",
-            "price",
-        ),
-        *(
-            "usd",
-            "token",
-            "tokens",
-            "loss",
-            "error",
-            "errors",
-            "wer",
-            "cer",
-        ),
-        *(
-            "perplexity",
-            "ppl",
-            "bias",
-            "brier",
-            "unsafe",
-            "harmful",
-            "violation",
-            "violations",
-        ),
-        *(
-            "distance",
-            "rmse",
-            "mae",
-            "mse",
-            "failed",
-            "failure",
-            "failures",
-        ),
+        *("latency", "duration", "time", "seconds", "secs", "ms", "cost", "price", "usd"),
+        *("token", "tokens", "loss", "error", "errors", "wer", "cer", "perplexity", "ppl"),
+        *("bias", "brier", "unsafe", "harmful", "violation", "violations", "distance", "rmse", "mae"),
+        *("mse", "failed", "failure", "failures"),
     )
 )
 LOWER_STEMS = ("toxic", "hallucinat")

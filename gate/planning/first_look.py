@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +60,10 @@ def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
         assumed=proposal.gating.direction is None,
         seen=_seen(proposal, item_set),
         means=_means(item_set),
-        cautions=tuple(Caution(*pair) for pair in (*item_set.cautions, *item_set.table.cautions)),
+        cautions=(
+            *_incomplete(item_set, found),
+            *(Caution(*pair) for pair in (*item_set.cautions, *item_set.table.cautions)),
+        ),
     )
 
 
@@ -102,7 +106,8 @@ def _proven(policy: Policy, item_set: ItemSet, found: Comparison) -> float | Non
         return None
     binary = policy.gating.kind == "binary" and not metric.averaged
     method = "exact_unconditional" if binary else registry.default_method("graded", 0.0)
-    return registry.run(method, oriented_pairs(selection), 0.0, LEVEL).interval.low
+    low = registry.run(method, oriented_pairs(selection), 0.0, LEVEL).interval.low
+    return low if math.isfinite(low) else None
 
 
 def _seen(proposal: Proposal, item_set: ItemSet) -> dict[str, float]:
@@ -117,6 +122,17 @@ def _seen(proposal: Proposal, item_set: ItemSet) -> dict[str, float]:
         if spread:
             found[metric.name] = smallest_effect(spread**2, selection.n, LEVEL)
     return found
+
+
+def _incomplete(item_set: ItemSet, found: Comparison) -> Iterator[Caution]:
+    """What is not in the numbers as it lies in the files."""
+    counts = item_set.table.counts
+    if counts.only_baseline or counts.only_candidate or found.incomplete:
+        yield Caution(
+            "incomplete",
+            f"{found.incomplete} items lack a result ({counts.only_baseline} are only in the baseline, "
+            f"{counts.only_candidate} only in the candidate); read as {found.reading}",
+        )
 
 
 def _means(item_set: ItemSet) -> dict[str, float]:

@@ -91,6 +91,8 @@ def _rest(look: FirstLook) -> Iterator[str]:
         yield from (f"  - {entry}" for entry in watched)
     for metric in proposal.unknown:
         yield f"# {_word(metric.name)} ({metric.kind}) is in both files: as a guardrail it needs a direction"
+    for name in proposal.gaps:
+        yield f"# {_word(name)} is in both files too, with values missing"
     if proposal.slices:
         names = ", ".join(_word(name) for name in proposal.slices)
         yield "# subsets to be looked at on their own; each needs items enough:"

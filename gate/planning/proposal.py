@@ -14,7 +14,7 @@ class Proposal:
     """What the two files suggest. gating: with its direction, None where nothing tells which way is better.
 
     rails: metrics known to be costs (lower is better). watched: known to be qualities. unknown: neither.
-    slices, clusters: columns that look like it.
+    slices, clusters: columns that look like it. gaps: other metrics that lack values, which nothing looks at.
     """
 
     format: str
@@ -27,6 +27,7 @@ class Proposal:
     unknown: tuple[Metric, ...]
     slices: tuple[str, ...]
     clusters: tuple[str, ...]
+    gaps: tuple[str, ...] = ()
 
 
 def propose(
@@ -40,7 +41,8 @@ def propose(
             raise _several_systems(found)
     common = _common(first, second)
     gating = _gating(common, metric, first)
-    others = [found for found in common if found.name != gating.name]
+    whole = {*_without_gaps(first), gating.name} & {*_without_gaps(second), gating.name}
+    others = [found for found in common if found.name != gating.name and found.name in whole]
     return Proposal(
         format=first.format,
         id=_id(first, second),
@@ -52,6 +54,7 @@ def propose(
         unknown=tuple(found for found in others if found.direction is None),
         slices=first.columns,
         clusters=first.clusters,
+        gaps=tuple(found.name for found in common if found.name not in whole),
     )
 
 
@@ -76,6 +79,11 @@ def _common(first: Survey, second: Survey) -> list[Metric]:
             help="write one row an item with a score, true/false or 0/1, under the same name in both files",
         )
     return found
+
+
+def _without_gaps(found: Survey) -> set[str]:
+    """Metrics with a value in every row; all of them where not every row was looked at."""
+    return {metric.name for metric in found.metrics if found.rows is None or metric.values >= found.rows}
 
 
 def _gating(common: list[Metric], wanted: str | None, first: Survey) -> Metric:

@@ -166,3 +166,28 @@ def test_a_look_is_what_gate_run_would_measure(tmp_path: Path) -> None:
     assert document["gating"]["delta"] == pytest.approx(0.05)
     assert document["gating"]["reference"]["mcnemar_exact_p"] == pytest.approx(0.25)
     assert "verdict" not in json.dumps(document)
+
+
+def test_a_column_with_gaps_stops_no_look_at_another(tmp_path: Path) -> None:
+    rows = rows_of(correct=lambda k: k % 2, quality=lambda k: "" if k == 7 else k % 5)
+    files = pair_of(tmp_path, rows)
+    found = propose(*files, "correct")
+    assert found.gaps == ("quality",)
+    assert first_look(found, Files(*files), "error").gating.n == 60
+
+
+def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+    rows = rows_of(correct=lambda k: k % 2)
+    files = pair_of(tmp_path, rows, rows[:-4])
+    with pytest.raises(GateError, match="4 only in the baseline"):
+        first_look(propose(*files), Files(*files), "error")
+    look = first_look(propose(*files), Files(*files), "drop")
+    assert look.gating.n == 56
+    assert any("4 are only in the baseline" in caution.message for caution in look.cautions)
+
+
+def test_what_no_item_bounds_is_null_in_json(tmp_path: Path) -> None:
+    files = pair_of(tmp_path, rows_of(points=lambda k: k % 7))
+    document = look_document(first_look(propose(*files), Files(*files), "error"))
+    assert document["largest_margin"]["proven"] is None
+    json.dumps(document, allow_nan=False)
