@@ -52,7 +52,28 @@ def item_sets(policy: Policy, files: Mapping[str | None, Files]) -> dict[str | N
     """
     wanted = {use_set for use_set, _ in _uses(policy)} | {None}
     _check_sets(wanted, files)
-    return {name: item_set(policy, name, files[name]) for name in sorted(wanted, key=lambda s: s or "")}
+    found = {name: item_set(policy, name, files[name]) for name in sorted(wanted, key=lambda s: s or "")}
+    _refuse_copies(found)
+    return found
+
+
+def _refuse_copies(sets: Mapping[str | None, ItemSet]) -> None:
+    """A copy of the quality files under another name is no safety set."""
+    seen: dict[str, str] = {}
+    for name, found in sets.items():
+        for digest in {found.baseline.source.sha256, found.candidate.source.sha256}:
+            if digest in seen:
+                raise _one_file_twice(name, seen[digest], found.candidate.source.path)
+            seen[digest] = name or "the main one"
+
+
+def _one_file_twice(one: str | None, other: str, where: str) -> GateError:
+    return GateError(
+        "set_shares_file",
+        f"one file is given for two item sets ({other} and {one or 'the main one'})",
+        where=where,
+        help="give each item set its own pair of files",
+    )
 
 
 def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
@@ -105,18 +126,12 @@ def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> N
             f"no rule of the policy uses the item set {examples(unused)}",
             help="write set: NAME in a rule, or leave the --set out",
         )
-    seen: dict[Path, str | None] = {}
+    seen: dict[Path, str] = {}
     for item_set_name, given in files.items():
         for path in {Path(given.baseline).resolve(), Path(given.candidate).resolve()}:
             if path in seen:
-                both = f"{seen[path] or 'the main one'} and {item_set_name or 'the main one'}"
-                raise GateError(
-                    "set_shares_file",
-                    f"one file is given for two item sets ({both})",
-                    where=path.name,
-                    help="give each item set its own pair of files",
-                )
-            seen[path] = item_set_name
+                raise _one_file_twice(item_set_name, seen[path], path.name)
+            seen[path] = item_set_name or "the main one"
 
 
 def _request(

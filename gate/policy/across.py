@@ -21,6 +21,7 @@ def policy(p: Policy) -> Iterator[Finding]:
     yield from is_new(p.show, "show")
     yield from _one_meaning(p)
     yield from _twice(p)
+    yield from _columns(p)
     for path, rule in _rules(p):
         yield from _repeats(p, path, rule)
         yield from _clusters(p, path, rule)
@@ -63,6 +64,16 @@ def _twice(p: Policy) -> Iterator[Finding]:
         if key in watched:
             yield conflict(f"{quoted(key[1])} is watched twice", "watch", index, advice="keep one of them")
         watched.add(key)
+
+
+def _columns(p: Policy) -> Iterator[Finding]:
+    """A metric that also numbers the runs, or names the items, decides by itself which rows there are."""
+    metrics = {rule.metric for _, rule in _rules(p)}
+    for key in ("id", "repeat", "cluster", "label"):
+        column = getattr(p.items, key)
+        if column is not None and column in metrics and key in p.items.model_fields_set:
+            message = f"{quoted(column)} is a metric and cannot be items.{key} as well"
+            yield conflict(message, "items", key, advice="name the column that holds it")
 
 
 def _repeats(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:

@@ -164,3 +164,8 @@ def test_graded_tests_are_for_pass_fail_with_repeats_only() -> None:
     """With repeats pass/fail becomes a mean per item."""
     assert one(BASE + "  test: sign_flip\n") == ("keys_conflict", "8")
     assert loads(BASE + "  test: sign_flip\nitems: {repeat: run}\n").policy.gating.test == "sign_flip"
+
+
+@pytest.mark.parametrize("key", ["id", "repeat", "cluster", "label"])
+def test_a_metric_is_no_other_column_as_well(key: str) -> None:
+    assert one(BASE + f"items: {{{key}: correct}}\n") == ("keys_conflict", "8")
