@@ -12,12 +12,12 @@ Block = Mapping[str, Any]
 
 def difference(value: float | None, kind: str) -> str:
     """``+0.0260 (+2.6 points)``; points only where the unit is a share of the items."""
-    return signed(value) if value is None or kind != "binary" else f"{signed(value)} ({points(value, '+')})"
+    return f"{signed(value)} ({points(value, '+')})" if value and kind == "binary" else signed(value)
 
 
 def amount(value: float | None, kind: str) -> str:
     """A size without a sign: ``0.0126 (1.26 points)``."""
-    return number(value) if value is None or kind != "binary" else f"{number(value)} ({points(value)})"
+    return f"{number(value)} ({points(value)})" if value and kind == "binary" else number(value)
 
 
 def points(value: float, sign: str = "") -> str:

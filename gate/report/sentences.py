@@ -92,17 +92,21 @@ def name(report: Report) -> str:
 def four_lines(report: Report) -> list[Line]:
     """Delta with interval; b, c and p; the smallest gain this set can see; the share on flaky items."""
     gating = report["gating"]
-    return [
-        ("Delta", _delta(gating)),
-        ("Evidence", evidence(report)),
-        ("Smallest gain seen", smallest_gain(gating)),
-        ("On flaky items", flaky(gating)),
-    ]
+    if gating.get("delta") is None:
+        return [(label, _unmeasured(report)) for label in _FOUR]
+    found = (_delta(gating), evidence(report), smallest_gain(gating), flaky(gating))
+    return list(zip(_FOUR, found, strict=True))
+
+
+_FOUR = ("Delta", "Evidence", "Smallest gain seen", "On flaky items")
+
+
+def _unmeasured(report: Report) -> str:
+    withheld = any(caution["code"] == "numbers_withheld" for caution in report["cautions"])
+    return "withheld" if withheld else "not measured"
 
 
 def _delta(gating: Mapping[str, Any]) -> str:
-    if gating.get("delta") is None:
-        return "none"
     moved = f"{number(gating['baseline'])} to {number(gating['candidate'])}"
     interval = gating.get("interval")
     return (
@@ -115,9 +119,10 @@ def _delta(gating: Mapping[str, Any]) -> str:
 def evidence(report: Report) -> str:
     """Wins and losses, the p readers look for, and the p that decides."""
     gating = report["gating"]
-    decides = (
-        f"{gating['method']} one-sided {probability(_deciding_p(gating))} against level {gating['level']:g}"
-    )
+    adjusted = gating.get("p_adjusted")
+    word = "one-sided" if adjusted is None else "one-sided adjusted"
+    p = probability(gating.get("p_value") if adjusted is None else adjusted)
+    decides = f"{gating['method']} {word} {p} against level {gating['level']:g}"
     pair = gating.get("discordant")
     exact = gating.get("reference", {}).get("mcnemar_exact_p")
     if pair is not None and exact is not None:
@@ -133,16 +138,13 @@ def evidence(report: Report) -> str:
     )
 
 
-def _deciding_p(block: Mapping[str, Any]) -> float | None:
-    adjusted: float | None = block.get("p_adjusted")
-    return block.get("p_value") if adjusted is None else adjusted
-
-
 def smallest_gain(gating: Mapping[str, Any]) -> str:
     """The MDE at 80 % power and the items that the margin, or the observed gain, would need."""
     if gating.get("mde") is None:
         return "cannot be said: the items do not differ"
     text = f"{amount(gating['mde'], gating['kind'])} at 80 % power with {count(gating['n'], 'item')}"
+    if gating["kind"] == "binary" and gating["mde"] > 1:
+        text = f"none: {count(gating['n'], 'item')} cannot show any gain at 80 % power"
     needed, margin = gating.get("items_needed"), gating.get("margin")
     if needed is None:
         return text

@@ -9,7 +9,7 @@ import pytest
 
 from gate.report.markdown import LARGEST_COMMENT, LARGEST_SUMMARY, comment, markdown, marker
 from tests.report.poison import poisoned
-from tests.report.reports import MAKERS, report, with_flips
+from tests.report.reports import MAKERS, counts, report, with_flips
 
 Z_975, Z_80 = 1.959963984540054, 0.8416212335729143
 
@@ -54,6 +54,14 @@ def test_the_four_lines_of_the_published_table() -> None:
     assert "- **On flaky items:** not measured (one run of each item)" in found
 
 
+def test_a_set_that_can_show_nothing_says_so() -> None:
+    assert "- **Smallest gain seen:** none: 5 items cannot show any gain" in markdown(report("few"))
+
+
+def test_no_change_is_nought_without_a_sign() -> None:
+    assert "- **Delta:** 0, paired 95 % interval [" in markdown(report("equal"))
+
+
 def test_a_small_p_is_not_printed_as_nought() -> None:
     assert "p 0.0000" not in "".join(markdown(report(name)) for name in MAKERS)
 
@@ -74,10 +82,12 @@ def test_graded_scores_have_no_points_and_count_wins() -> None:
     assert f"{changes['gained_count']} items better, {changes['lost_count']} worse" in found
 
 
-def test_both_margin_rules_are_said() -> None:
-    assert "cleared as observed: yes; margin itself proven: no" in re.sub(
-        r" \(margin", "", markdown(report("passing"))
-    ) or ("cleared as observed: yes; margin itself proven: yes" in markdown(report("passing")))
+@pytest.mark.parametrize(("b", "c", "proven"), [(121, 69, "no"), (300, 69, "yes")])
+def test_both_margin_rules_are_said(b: int, c: int, proven: str) -> None:
+    """52 of 2,000 net is 2.6 points: above 0 for sure, above the margin of 1.3 points not at all surely."""
+    found = markdown(counts(b, c, 1105, 2000, gating={"margin": 0.013}))
+    said = f"cleared as observed: yes; margin itself proven: {proven} (margin 0.0130 (1.3 points), "
+    assert f"- **Margin:** {said}the policy decides by the observed rule)" in found
 
 
 @pytest.mark.parametrize(
