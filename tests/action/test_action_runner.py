@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from .jobs import Checkout, run
+from .jobs import Checkout, decide, run
 from .scenarios import SCENARIOS, Scenario, told
 
+# What the steps add to these is covered by the others; without --full they run in one process only.
+ALSO_IN_PROCESS = ("inconclusive", "hold", "merge queue", "missing input", "advisory")
+PARAMETERS = [
+    pytest.param(each, id=each.name, marks=[pytest.mark.slow] if each.name in ALSO_IN_PROCESS else [])
+    for each in SCENARIOS
+]
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+
+@pytest.mark.parametrize("scenario", [each for each in SCENARIOS if each.name in ALSO_IN_PROCESS])
+def test_scenario_in_this_process(scenario: Scenario, checkout: Checkout) -> None:
+    environment = checkout.environment(*scenario.prepare(checkout)) | scenario.environment
+    done = decide(checkout, environment, **scenario.given)
+    told(done, scenario.verdict, scenario.code)
+    if scenario.also:
+        scenario.also(done, checkout)
+
+
+@pytest.mark.parametrize("scenario", PARAMETERS)
 def test_scenario(scenario: Scenario, checkout: Checkout) -> None:
     environment = checkout.environment(*scenario.prepare(checkout)) | scenario.environment
     done = run(checkout, environment, **scenario.given)
