@@ -197,6 +197,7 @@ def test_init_never_replaces_a_policy(folder: Path) -> None:
         (["--margin", "0.1", "--candidate", "b.csv"], "--candidate needs --baseline"),
         (["--margin", "0.1", "--cost-false", "3"], "go together"),
         (["--margin", "0.1", "--gain", "0.05"], "no number of items"),
+        (["--margin", "0.1", "--noise", "0.2"], "--noise needs --baseline"),
     ],
 )
 def test_a_plan_that_means_nothing_is_refused(argv: list[str], part: str) -> None:
@@ -252,6 +253,20 @@ def test_check_with_a_baseline_says_how_often_it_promotes(tmp_path: Path) -> Non
         assert part in out
     assert gate(*argv)[1] == out
     assert gate(*argv[:-1], 3)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("argv", "part"),
+    [
+        (["--noise", "0.3"], "need --baseline"),
+        (["--baseline", "examples/graded-judge/baseline.csv", "--noise", "7"], "from 0 to 1 (found 7)"),
+        (["--baseline", "examples/graded-judge/baseline.csv", "--discordance", "0.1"], "is graded"),
+    ],
+)
+def test_noise_that_means_nothing_is_refused(folder: Path, argv: list[str], part: str) -> None:
+    code, _, err = gate("check", "examples/graded-judge/gate.yaml", *argv)
+    assert code == 2
+    assert part in err
 
 
 # ---- verify ----
@@ -327,6 +342,27 @@ def test_what_the_history_decided_is_listed(folder: Path) -> None:
     assert code == 0
     assert "as the history stood then: " in out
     assert (folder / "history.jsonl").read_bytes() == before
+
+
+def test_challengers_and_named_sets_reproduce(folder: Path) -> None:
+    example = folder / "examples" / "nightly-retrain"
+    policy = (
+        "version: 1\nname: x\nitems: {id: ticket}\n"
+        "gating: {metric: solved, kind: binary, direction: higher, margin: 0.02}\n"
+    )
+    (folder / "one.yaml").write_text(policy, encoding="utf-8")
+    rail = "{metric: solved, kind: binary, direction: higher, mode: churn, max: 0.1, set: night2}"
+    (folder / "set.yaml").write_text(f"{policy}guardrails: [{rail}]\n", encoding="utf-8")
+    second = folder / "second.csv"
+    second.write_text((example / "night1-candidate.csv").read_text(encoding="utf-8").replace(",1", ",0", 1))
+    first = ("--baseline", example / "night1-baseline.csv", "--candidate", example / "night1-candidate.csv")
+    other = ("--set", "night2", example / "night2-baseline.csv", example / "night2-candidate.csv")
+    assert gate("run", "--policy", "one.yaml", *first, "--candidate", second, "--json", "a.json")[0] == 0
+    assert gate("run", "--policy", "set.yaml", *first, *other, "--json", "b.json")[0] == 0
+    for report in ("a.json", "b.json"):
+        code, out, err = gate("verify", report)
+        assert (code, err) == (0, "")
+        assert "to the byte" in out
 
 
 def test_verify_is_asked_one_thing(saved: Path) -> None:

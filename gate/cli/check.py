@@ -55,6 +55,8 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     streams.print("\n".join(_described(loaded)))
     if args.baseline:
         _simulated(loaded.policy, args, streams)
+    elif args.set or args.noise is not None or args.discordance is not None:
+        raise GateError("usage", "--set, --noise and --discordance need --baseline FILE")
     if old is None:
         return 0
     changes = weaknesses(loaded.policy, old.policy)

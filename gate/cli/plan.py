@@ -140,6 +140,8 @@ def _check(args: argparse.Namespace) -> None:
     """Numbers that mean something; a candidate only beside its baseline."""
     if args.candidate and not (args.baseline and args.policy):
         raise GateError("usage", "--candidate needs --baseline and --policy", help="see gate plan --help")
+    if args.noise is not None and not args.baseline:
+        raise GateError("usage", "--noise needs --baseline", help="see gate plan --help")
     for name, low, high in _RANGES:
         value = getattr(args, name)
         if value is not None and not low < value < high:

@@ -71,6 +71,7 @@ def world_of(
     discordance: float | None = None,
 ) -> World:
     """Read the baseline's files as the policy says. share, discordance: declared noise of a re-run."""
+    _refuse_noise(policy, share, discordance)
     own = _one_system(policy)
     files: dict[str | None, Files] = {None: Files(baseline, baseline)}
     files.update({name: Files(path, path) for name, path in sets.items()})
@@ -181,6 +182,18 @@ def _one_system(policy: Policy) -> Policy:
         artifacts = policy.artifacts.model_copy(update={"system": system.baseline})
         update["artifacts"] = artifacts
     return policy.model_copy(update=update)
+
+
+def _refuse_noise(policy: Policy, share: float | None, discordance: float | None) -> None:
+    for name, value in (("--noise", share), ("--discordance", discordance)):
+        if value is not None and not 0 <= value <= 1:
+            raise GateError("usage", f"{name} is a share, from 0 to 1 (found {value:g})")
+    if discordance is not None and policy.gating.kind != "binary":
+        raise GateError(
+            "usage",
+            f"--discordance is for pass/fail, and {policy.gating.metric} is graded",
+            help="say --noise SHARE: the share of a score's variance that a re-run renews",
+        )
 
 
 def _refuse_empty(values: Mapping[Key, FloatArray]) -> None:
