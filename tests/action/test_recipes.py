@@ -8,11 +8,14 @@ import shutil
 import subprocess
 import sys
 import types
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from gate.cli.main import main
 
 from .composite import clean_environment
 from .jobs import BETTER, LOOSE, POLICY, ROOT, SAME, WORSE, Checkout, git, pull_request, write_results
@@ -115,6 +118,17 @@ def test_airflow_never_retries_the_gate_and_its_command_decides(
     command = tasks["decide"]["bash_command"].replace("{{ ds }}", "2026-01-01")
     assert start(project, "bash", "-c", command) == 0
     assert "promote" in (project / "report.json").read_text()
+
+
+def test_the_project_gates_its_own_example_and_it_promotes(tmp_path: Path) -> None:
+    """As .github/workflows/ci.yml does with the action."""
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))["jobs"]
+    step = next(step for step in jobs["gate"]["steps"] if step.get("id") == "gate")
+    assert step["uses"] == "./"
+    options = [f"--{name}={ROOT / path}" for name, path in step["with"].items()]
+    report = tmp_path / "report.json"
+    assert main(["run", *options, f"--json={report}"], StringIO(), StringIO()) == 0
+    assert json.loads(report.read_text("utf-8"))["verdict"] == "promote"
 
 
 FINAL = yaml.safe_load((RECIPES / "github" / "pull-request.yml").read_text("utf-8"))["jobs"]["release-gate"]
