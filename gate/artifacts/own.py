@@ -11,6 +11,7 @@ from gate.artifacts.build import OWN_REPEATS
 from gate.artifacts.lookup import column, names_in
 from gate.artifacts.records import ABSENT, RESERVED, Records, paths_of
 from gate.artifacts.table import ReadRequest
+from gate.artifacts.texts import canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +92,18 @@ def _wanted(request: ReadRequest) -> Iterable[str]:
 
 def _repeats(runs: Sequence[Run], request: ReadRequest | None, *, by_order: bool) -> list[str] | None:
     """The tool's own numbers of runs, or the order of occurrence; None where no id occurs twice."""
-    if len({run.id for run in runs}) == len(runs):
+    keys = [_key(run.id) for run in runs]
+    if len(set(keys)) == len(runs):
         return None
     if runs[0].repeat is not None:
         return [str(run.repeat) for run in runs]
     asked = request is not None and request.repeat in OWN_REPEATS
-    return occurrences([run.id for run in runs]) if by_order or asked else None
+    return occurrences(keys) if by_order or asked else None
+
+
+def _key(found: Any) -> str:
+    """An id as it will be read; whatever is no id at all is refused later."""
+    return found if isinstance(found, str) else canonical(found)
 
 
 def occurrences(ids: Iterable[Any]) -> list[str]:

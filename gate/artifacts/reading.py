@@ -8,7 +8,8 @@ from gate.artifacts.build import build
 from gate.artifacts.content import Content, open_content
 from gate.artifacts.detect import detect_content
 from gate.artifacts.large.way import BYTES, read_large
-from gate.artifacts.registry import named
+from gate.artifacts.records import Records
+from gate.artifacts.registry import Format, named
 from gate.artifacts.table import ItemTable, ReadRequest, Source
 from gate.errors import GateError, quoted
 
@@ -26,18 +27,54 @@ def read_plain(path: str, request: ReadRequest) -> ItemTable:
 def _read(path: str, request: ReadRequest, *, plain: bool) -> ItemTable:
     content = open_content(path)
     try:
-        name = detect_content(content) if request.format == "auto" else named(request.format).name
-        chosen = named(name)
+        chosen = chosen_format(content, request.format)
+        name = chosen.name
         if request.system is not None and not chosen.systems:
             raise _no_systems(name, request.system, path)
         table = None if plain else read_large(content, name, request)
         if table is not None:
             return table
-        records = chosen.load()(content, request)
+        records = load(chosen, content, request)
         source = _source(content, records.format, records.system, dict(records.facts))
         return build(records, request, source)
     finally:
         content.close()
+
+
+def chosen_format(content: Content, declared: str) -> Format:
+    """The declared format, or the one that is detected. A tool's format has to be what the file is."""
+    if declared == "auto":
+        return named(detect_content(content))
+    chosen = named(declared)
+    if chosen.own_items or chosen.name == "npz":
+        found = detect_content(content)
+        if found != chosen.name:
+            raise GateError(
+                "wrong_format",
+                f"the file is no {chosen.name} (it looks like {found})",
+                where=content.path,
+                help="leave out artifacts.format to have it detected from the file's bytes",
+            )
+    return chosen
+
+
+_UNFIT = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
+def load(chosen: Format, content: Content, request: ReadRequest | None) -> Records:
+    """The records. A tool's file whose parts have other types than the tool writes is refused as a whole."""
+    reader = chosen.load()
+    try:
+        return reader(content, request)
+    except _UNFIT as error:
+        if not chosen.own_items:
+            raise
+        raise GateError(
+            "invalid_report",
+            f"its parts are not as {chosen.name} writes them ({type(error).__name__})",
+            where=content.path,
+            help="give the file as the tool wrote it, or map its rows: artifacts: {format: json}",
+        ) from error
 
 
 def _no_systems(name: str, system: str, path: str) -> GateError:

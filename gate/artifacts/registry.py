@@ -22,7 +22,10 @@ class Load(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """name: as in the policy. reads: one line for people. item, metrics: what they are called there."""
+    """name: as in the policy. reads: one line for people. item, metrics: what they are called there.
+
+    systems: one file may hold several. own_items: a tool's layout, with items of its own.
+    """
 
     name: str
     module: str
@@ -31,6 +34,11 @@ class Format:
     metrics: str
     function: str = "load"
     systems: bool = False
+
+    @property
+    def own_items(self) -> bool:
+        """Whether the format has ids of its own, and not a column that the policy names."""
+        return self.item != _MAPPED
 
     def load(self) -> Load:
         """The reader, imported now."""

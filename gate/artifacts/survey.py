@@ -9,9 +9,8 @@ from itertools import islice
 from typing import Any
 
 from gate.artifacts.content import Content, open_content
-from gate.artifacts.detect import detect_content
+from gate.artifacts.reading import chosen_format, load
 from gate.artifacts.records import ABSENT, RESERVED, Records
-from gate.artifacts.registry import named
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.values import NO_VALUE, Rule, parsed
@@ -115,13 +114,13 @@ def survey(path: str, format: str = "auto", system: str | None = None) -> Survey
     """What a file holds, or a GateError."""
     content = open_content(path)
     try:
-        name = detect_content(content) if format == "auto" else named(format).name
-        whole = content.size <= SAMPLE_BYTES or name not in {"csv", "tsv", "jsonl"}
-        load = named(name).load()
+        chosen = chosen_format(content, format)
+        whole = content.size <= SAMPLE_BYTES or chosen.name not in {"csv", "tsv", "jsonl"}
         if system is not None:
-            records = load(content, _with_system(load(content, None), format, system))
+            request = _with_system(load(chosen, content, None), format, system)
+            records = load(chosen, content, request)
         else:
-            records = load(content if whole else _beginning(content), None)
+            records = load(chosen, content if whole else _beginning(content), None)
         return _survey(records, path, whole=whole)
     finally:
         content.close()

@@ -24,10 +24,15 @@ def objects(cells: Sequence[Any]) -> ObjectArray:
 
 def text_column(cells: Sequence[Any], name: str, where: Callable[[int], str]) -> ObjectArray:
     """Cells as text; a column that is float and integral as a whole reads as integers, like ids."""
+    if all(type(cell) is str for cell in cells):
+        return _checked([cell or None for cell in cells], name, where)
     floats = [cell for cell in cells if type(cell) is float]
     others = any(type(cell) in {int, str, bool} for cell in cells)
     integral = bool(floats) and not others and all(cell.is_integer() and abs(cell) < 2**53 for cell in floats)
-    texts = [_text(cell, integral=integral) for cell in cells]
+    return _checked([_text(cell, integral=integral) for cell in cells], name, where)
+
+
+def _checked(texts: list[str | None], name: str, where: Callable[[int], str]) -> ObjectArray:
     for row, text in enumerate(texts):
         if text is not None and not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
             raise GateError(

@@ -6,6 +6,7 @@ import copy
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,14 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gate.artifacts import ItemTable, comparable, detect, read, survey
+from gate.artifacts import ItemTable, comparable, describe_formats, detect, read, survey
 from gate.artifacts.content import open_content
 from gate.artifacts.large.way import read_large
 from gate.artifacts.reading import read_plain
 from gate.errors import GateError
 
 from . import tools
-from .helpers import ask
+from .helpers import ask, write
 from .test_tools import SAMPLES
 from .tools import even
 
@@ -139,7 +140,7 @@ def mutated_document(draw: st.DrawFn) -> str:
         container, key = draw(st.sampled_from(found))
         action = draw(st.integers(0, 3))
         if action == 0:
-            container[key] = draw(st.sampled_from(ODD))
+            container[key] = copy.deepcopy(draw(st.sampled_from(ODD)))
         elif action == 1:
             del container[key]
         elif action == 2 and isinstance(container, dict):
@@ -149,7 +150,7 @@ def mutated_document(draw: st.DrawFn) -> str:
     return json.dumps(document, indent=draw(st.sampled_from([None, 1])))
 
 
-QUIET = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+QUIET = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @QUIET
@@ -181,7 +182,7 @@ def test_mutated_archives(tmp_path: Path, data: bytes) -> None:
     drive(path)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_mutated_parquet(tmp_path: Path, data: st.DataObject) -> None:
     source = tmp_path / "source.parquet"
@@ -209,7 +210,7 @@ def test_mutated_text_on_the_fast_way(tmp_path: Path, data: bytes) -> None:
             assert found.identity == read_plain(str(path), request).identity
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.binary(max_size=200))
 def test_any_bytes(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a"
@@ -225,3 +226,32 @@ def test_every_prefix_of_a_file(tmp_path: Path, name: str) -> None:
     for end in range(0, len(data), max(1, len(data) // 60)):
         path.write_bytes(data[:end])
         drive(path)
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in describe_formats()])
+def test_a_declared_format_that_the_file_does_not_have(tmp_path: Path, name: str) -> None:
+    """The policy may be wrong about the format."""
+    contents = [
+        *SAMPLES.values(),
+        *TEXTS.values(),
+        "[]",
+        "{}",
+        "[1]",
+        '"x"',
+        "null",
+        "<a/>",
+        '{"results": 1}',
+        '{"eval": 1}',
+    ]
+    contents += [
+        '{"tests": 1}',
+        '{"testCases": {}}',
+        '[{"doc_id": [1], "resps": 1}]',
+        '{"results": {"results": 1}}',
+        "x",
+        "\n",
+    ]
+    for content in contents:
+        path = write(tmp_path, "a", content)
+        check(outcome(lambda: read(path, replace(LENIENT, format=name))))  # noqa: B023 - called at once
+        check(outcome(lambda: survey(path, format=name)))  # noqa: B023 - called at once

@@ -68,6 +68,7 @@ def _input(case: Case) -> str:
         if isinstance(found, str) and found:
             return found
     turns = case.get("turns")
+    turns = turns if isinstance(turns, list) else []
     asked = [
         turn.get("content")
         for turn in turns or ()

@@ -161,5 +161,6 @@ def _grader_broke(row: Row) -> bool:
         return False
     grading = row.get("gradingResult")
     parts = grading.get("componentResults") if isinstance(grading, Mapping) else None
-    texts = [row.get("error")] + [part.get("reason") for part in parts or () if isinstance(part, Mapping)]
+    parts = parts if isinstance(parts, list) else []
+    texts = [row.get("error")] + [part.get("reason") for part in parts if isinstance(part, Mapping)]
     return any(isinstance(text, str) and text.startswith(_THROWN) for text in texts)

@@ -17,9 +17,11 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     from gate.artifacts.formats.delimited import open_table  # noqa: PLC0415
 
     header, _, delimiter = open_table(content, request.format)
-    found = scan(content, json=False)
+    found = scan(content, delimiter.encode())
     if found is None or found.quotes or found.carriage_returns or delimiter == ";":
         return None
+    if found.delimiters != found.lines * (len(header) - 1):
+        return None  # DuckDB forgives a delimiter at the end of a row
     if len(header) > WIDEST_HEADER or content.head[:1] in {b"\n", b" ", b"\t"}:
         return None
     want = wanted(request, lambda path: header.count(path) == 1)

@@ -18,7 +18,7 @@ from gate.errors import GateError
 def pull(content: Content, request: ReadRequest) -> Pulled | None:
     """The named columns, or None where the plain way has to look."""
     rows = _first_rows(content)
-    found = scan(content, json=True)
+    found = scan(content, None)
     if found is None or found.odd_ends or rows is None:
         return None
     names = set().union(*rows)

@@ -87,7 +87,10 @@ class Query:
 def lines_of(joined: str, count: int) -> list[str] | None:
     """The cells of a joined column; None if cells hold line ends themselves."""
     cells = joined.split("\n")
-    return cells if len(cells) == count else None
+    if len(cells) != count:
+        return None
+    known: dict[str, str] = {}  # most text columns hold few distinct texts: keep one of each
+    return [known.setdefault(cell, cell) for cell in cells]
 
 
 def literal(text: str) -> str:

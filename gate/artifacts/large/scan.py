@@ -15,17 +15,24 @@ _BLOCK = 4 << 20
 
 @dataclass(slots=True)
 class Scan:
-    """lines: line ends, counting an end that the last line lacks. keys: how often ``":`` occurs."""
+    """lines: line ends, counting an end that the last line lacks. keys: how often ``":`` occurs.
+
+    delimiters: how often the delimiter of a CSV file occurs.
+    """
 
     lines: int = 0
     quotes: bool = False
     carriage_returns: bool = False
     keys: int = 0
+    delimiters: int = 0
     odd_ends: bool = False
 
 
-def scan(content: Content, *, json: bool) -> Scan | None:
-    """The counts, or None where the bytes are not plain: not UTF-8, a NUL, an endless or blank last line."""
+def scan(content: Content, delimiter: bytes | None) -> Scan | None:
+    """The counts, or None where the bytes are not plain: not UTF-8, a NUL, an endless or blank last line.
+
+    delimiter: of a CSV file; None for JSON Lines.
+    """
     found = Scan()
     decoder = codecs.getincrementaldecoder("utf-8")()
     content.file.seek(0)
@@ -41,10 +48,11 @@ def scan(content: Content, *, json: bool) -> Scan | None:
                 return None
         found.lines += ends
         found.carriage_returns |= b"\r" in block
-        if json:
+        if delimiter is None:
             _scan_json(last + block, found)
         else:
             found.quotes |= b'"' in block
+            found.delimiters += block.count(delimiter)
         last = block[-3:]
     if decoder.getstate()[0] or last.endswith(b"\n\n"):
         return None
