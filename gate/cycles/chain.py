@@ -53,14 +53,23 @@ class ChainError(ValueError):
 
 def ordered(records: Iterable[Record]) -> tuple[tuple[Record, ...], tuple[str, ...]]:
     """The records in DAG order, each once, and the heads; :class:`ChainError` if they are no chain."""
-    known = {record.digest: record for record in records}
+    found = tuple(records)
+    if _is_line(found):
+        return found, (found[-1].digest,)
+    known = {record.digest: record for record in found}
     unique = list(known.values())
     parents = {parent for record in unique for parent in record.prev}
     _check(unique, known, parents)
-    heads = tuple(sorted(known.keys() - parents))
-    if all(later.prev == (earlier.digest,) for earlier, later in pairwise(unique)):
-        return tuple(unique), heads
-    return _sorted(unique, known), heads
+    return _sorted(unique, known), tuple(sorted(known.keys() - parents))
+
+
+def _is_line(records: tuple[Record, ...]) -> bool:
+    """Whether each record follows the one before it, as in a file that was never merged."""
+    if not records or records[0].prev or [record.kind for record in records].count("init") != 1:
+        return False
+    return records[0].kind == "init" and all(
+        later.prev == (earlier.digest,) for earlier, later in pairwise(records)
+    )
 
 
 def _check(unique: list[Record], known: dict[str, Record], parents: set[str]) -> None:

@@ -12,7 +12,7 @@ from gate.cycles.items import connected, overlapping
 from gate.cycles.ledger import fresh_level, ledger_level, promotion_chance, retry_risk
 from gate.cycles.record import Record
 from gate.cycles.spent import item_sets, missed_attempts, spent_looks
-from gate.cycles.streak import series_of, streak_of
+from gate.cycles.streak import is_rescore, series_of
 from gate.errors import quoted
 from gate.stats.results import Caution
 
@@ -63,8 +63,7 @@ def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
         return Look(replay.id, attempt, rules, replay.look_no, level, window, replay=replay)
     place = _place(history, attempt, rules, name)
     series = series_of(history, attempt)
-    streak = streak_of(series, attempt, name)
-    rescore = streak.is_rescore(attempt.cycle, attempt.candidate_id, place.window)
+    rescore = is_rescore(series, attempt, place.window)
     return Look(
         name,
         attempt,
@@ -93,11 +92,12 @@ def _rescored(attempt: Attempt, *, rescore: bool) -> tuple[Caution, ...]:
 
 def recorded_outcome(history: History, attempt: Attempt) -> Record | None:
     """The outcome of these artifacts under this deciding policy, as a waiver may have amended it since."""
-    wanted = (attempt.decision_digest, attempt.candidate_digest, attempt.baseline_digest)
+    digest = attempt.candidate_digest
+    wanted = (attempt.metric, attempt.decision_digest, attempt.baseline_digest, attempt.items.digest)
     for record in history.records[::-1]:
-        if record.kind == "outcome" and record.metric == attempt.metric:
-            found = (record.decision_digest, record.candidate["digest"], record.baseline["digest"])
-            if found == wanted and record.holdout["digest"] == attempt.items.digest:
+        if record.candidate["digest"] == digest and record.kind == "outcome":
+            sides = (record.baseline["digest"], record.holdout["digest"])
+            if (record.metric, record.decision_digest, *sides) == wanted:
                 return record
     return None
 

@@ -27,13 +27,16 @@ def items_shrank(series: Sequence[Record], attempt: Attempt) -> Caution | None:
 def baseline_is_winner(history: History, attempt: Attempt) -> Caution | None:
     """The baseline's scores are those of a run that won on these items: winners are lucky on them."""
     for record in history.records:
-        if record.status != "pass" or record.metric != attempt.metric:
-            continue
-        same_scores = record.candidate["digest"] == attempt.baseline_digest
-        if same_scores and record.holdout["digest"] == attempt.items.digest:
+        if record.status == "pass" and _is_win(record, attempt):
             text = f"the baseline is the very run that won in cycle {quoted(record.cycle)} on these items"
             return Caution("baseline_is_winning_run", f"{text}: winners are lucky, so score it again")
     return None
+
+
+def _is_win(record: Record, attempt: Attempt) -> bool:
+    same_scores = record.candidate["digest"] == attempt.baseline_digest
+    same_items = record.holdout["digest"] == attempt.items.digest
+    return same_scores and same_items and record.metric == attempt.metric
 
 
 def policy_is_younger(series: Sequence[Record], attempt: Attempt) -> Caution | None:
@@ -54,13 +57,15 @@ def _rule_known_since(series: Sequence[Record], attempt: Attempt) -> datetime | 
     On its first look, if another deciding policy was in force before: that one's last record, when this one
     was not in use yet.
     """
-    own = [r.time for r in series if r.decision_digest == attempt.decision_digest]
-    known = [moment(text) for text in (attempt.policy_time, *own[:1])]
+    own = next((r.time for r in series if r.decision_digest == attempt.decision_digest), None)
+    known = [moment(text) for text in (attempt.policy_time, own or "")]
     times = [time for time in known if time is not None]
     if times:
         return min(times)
+    if own is not None:
+        return None
     others = [when for record in series if (when := moment(record.time)) is not None]
-    return max(others, default=None) if not own else None
+    return max(others, default=None)
 
 
 def moment(text: str) -> datetime | None:

@@ -24,20 +24,17 @@ class Streak:
     candidates: set[str] = field(default_factory=set)
     baselines: dict[str, str] = field(default_factory=dict)
 
-    def is_rescore(self, cycle: str, candidate_id: str, window: str) -> bool:
-        """Whether this cycle, or this candidate on these items, was scored before."""
-        return cycle in self.cycles or (window != "fresh" and candidate_id in self.candidates)
-
     def add(self, outcome: Record) -> None:
         """Take an outcome in: +1, unchanged or back to 0."""
-        items, baseline = outcome.holdout["digest"], outcome.baseline["digest"]
-        if self.baselines.setdefault(items, baseline) != baseline:
+        holdout, candidate, baseline = outcome.holdout, outcome.candidate["id"], outcome.baseline["digest"]
+        if self.baselines.setdefault(holdout["digest"], baseline) != baseline:
             self.reset()  # another comparison on the same items
-            self.baselines[items] = baseline
-        candidate = outcome.candidate["id"]
+            self.baselines[holdout["digest"]] = baseline
         if outcome.status != "pass":
             self.reset()
-        elif not self.is_rescore(outcome.cycle, candidate, outcome.holdout["kind"]):
+        elif outcome.cycle not in self.cycles and (
+            holdout["kind"] == "fresh" or candidate not in self.candidates
+        ):
             self.passes.append(outcome)
         self.cycles.add(outcome.cycle)
         if candidate:
@@ -58,17 +55,14 @@ def series_of(history: History, attempt: Attempt) -> list[Record]:
     ]
 
 
-def amended(series: Sequence[Record]) -> list[Record]:
-    """Outcomes that a waiver amended later, given or run out: the last word on a look stands in its place."""
-    last = {(record.id, record.candidate["digest"]): record for record in series if record.kind == "outcome"}
-    found: list[Record] = []
-    for record in series:
-        key = (record.id, record.candidate["digest"])
-        if record.kind != "outcome":
-            found.append(record)
-        elif key in last:
-            found.append(last.pop(key))
-    return found
+def is_rescore(series: Sequence[Record], attempt: Attempt, window: str) -> bool:
+    """Whether the lineage has scored this cycle before, or this candidate on items that are not new."""
+    cycle, candidate = attempt.cycle, "" if window == "fresh" else attempt.candidate_id
+    return any(
+        record.kind == "outcome" and record.candidate["lineage"] == attempt.lineage
+        for record in series
+        if record.cycle == cycle or (candidate and record.candidate["id"] == candidate)
+    )
 
 
 def streak_of(series: Sequence[Record], attempt: Attempt, look: str) -> Streak:
@@ -78,18 +72,33 @@ def streak_of(series: Sequence[Record], attempt: Attempt, look: str) -> Streak:
     digest in the same series; a look that was begun and never finished; a promotion. Void leaves it. A look
     that was begun and finished later counts where it was finished.
     """
-    unfinished = spent_looks(series, attempt.metric).unfinished - {look}
     decision, lineage = attempt.decision_digest, attempt.lineage
     streak = Streak()
-    for record in amended(series):
-        kind = record.kind
-        broken = kind == "intent" and record.id in unfinished
+    for record in _events(series, attempt.metric, look):
         if record.decision_digest != decision:
-            if broken or kind == "outcome":
-                streak.reset()
+            streak.reset()
         elif record.candidate["lineage"] == lineage:
-            if kind == "outcome":
+            if record.kind == "outcome":
                 streak.add(record)
-            if broken or record.verdict == "promote":
+            if record.kind == "intent" or record.verdict == "promote":
                 streak.reset()
     return streak
+
+
+def _events(series: Sequence[Record], metric: str, look: str) -> list[Record]:
+    """What moves a streak: the last word of each outcome in its first place, and looks that never ended."""
+    outcomes = [record for record in series if record.kind == "outcome"]
+    last = {(record.id, record.candidate["digest"]): record for record in outcomes}
+    begun = {record.id for record in series if record.kind == "intent"}
+    unfinished = begun - {record.id for record in outcomes} - {look}
+    if not unfinished and len(last) == len(outcomes):
+        return outcomes
+    unfinished &= spent_looks(series, metric).unfinished
+    events: list[Record] = []
+    for record in series:
+        key = (record.id, record.candidate["digest"])
+        if record.kind == "outcome" and key in last:
+            events.append(last.pop(key))  # a waiver, given or run out, may have amended it since
+        elif record.kind == "intent" and record.id in unfinished:
+            events.append(record)
+    return events

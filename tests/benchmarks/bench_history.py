@@ -5,6 +5,7 @@ Run: python tests/benchmarks/bench_history.py
 
 from __future__ import annotations
 
+import functools
 import gc
 import json
 import tempfile
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from gate.cycles import Attempt, Outcome, Rules, assess, item_set, plan_look
+from gate.cycles import Attempt, ItemSet, Outcome, Rules, assess, item_set, plan_look
 from gate.cycles.assess import provisional
 from gate.cycles.looks import Look
 from gate.history import Record
@@ -28,14 +29,18 @@ WORLDS = {
 }
 
 
+@functools.cache
+def items_of(night: int) -> ItemSet:
+    return item_set([f"case-{night}-{item}" for item in range(500)], f"{night:064x}")
+
+
 def attempt_at(number: int, rules: Rules) -> Attempt:
     night = number if rules.windows == "fresh" else 0
-    ids = [f"case-{night}-{item}" for item in range(500)]
     return Attempt(
         cycle=f"night-{number:05d}",
         metric="correct:higher",
         decision_digest="d" * 64,
-        items=item_set(ids, f"{night:064x}"),
+        items=items_of(night),
         baseline_digest="b" * 64,
         candidate_digest=f"{number:064x}",
         policy="support-bot",
