@@ -22,7 +22,7 @@ from tests.report.schema_values import values_of
 
 SCHEMA, SEVERAL = report_schema(), reports_schema()
 ANY = st.one_of(values_of(SCHEMA, SCHEMA["$defs"]), values_of(SEVERAL, SEVERAL["$defs"]))
-QUIET = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+QUIET = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def signable(document: dict[str, Any]) -> bool:
