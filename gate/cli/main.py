@@ -60,7 +60,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Turn argparse's complaint into the one error form."""
-        raise GateError("usage", message, help=f"see {self.prog} --help")
+        from gate.cli.completion import nearest_option
+
+        near = nearest_option(self.prog.partition(" ")[2], message)
+        raise GateError("usage", message, help=near or f"see {self.prog} --help")
 
 
 def console() -> None:
