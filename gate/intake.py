@@ -83,8 +83,12 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
     of_baseline, of_candidate = (
         (system, system) if system is None or isinstance(system, str) else (system.baseline, system.candidate)
     )
-    baseline = artifacts.read(files.baseline, _request(policy, name, uses, of_baseline, side="baseline"))
-    candidate = artifacts.read(files.candidate, _request(policy, name, uses, of_candidate, side="candidate"))
+    baseline, candidate = artifacts.read_pair(
+        files.baseline,
+        files.candidate,
+        _request(policy, name, uses, of_baseline, side="baseline"),
+        _request(policy, name, uses, of_candidate, side="candidate"),
+    )
     cautions = comparable(baseline, candidate)
     rules = _pairing_rules(policy, name, uses, baseline, candidate)
     return ItemSet(baseline, candidate, pair(baseline, candidate, rules), cautions)

@@ -49,9 +49,10 @@ def deliver(report: dict[str, Any], args: argparse.Namespace, streams: Streams) 
     if args.json == "-":
         streams.print(to_json(report))
         return
+    from gate.cli.render import colours
     from gate.report.text import text
 
-    streams.print(text(report))
+    streams.print(text(report, colour=colours(streams.out, os.environ)))
 
 
 def _write_directory(report: dict[str, Any], directory: Path) -> None:

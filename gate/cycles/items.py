@@ -50,10 +50,10 @@ class ItemSet:
         }
 
 
-def item_set(ids: Iterable[str], digest: str) -> ItemSet:
-    """The item set of these ids; ``digest`` is the pairing's items digest."""
-    unique = sorted(set(ids))
-    first, last = (unique[0], unique[-1]) if unique else ("", "")
+def item_set(ids: Sequence[str], digest: str) -> ItemSet:
+    """The item set of these ids, sorted and distinct as pairing has them; ``digest`` is over them."""
+    unique = sorted(set(ids)) if len(ids) <= MOST_MARKED else ids
+    first, last = (unique[0], unique[-1]) if len(unique) else ("", "")
     if max(len(first), len(last)) > LONGEST_SPAN_ID:
         first = last = ""
     marks = b""

@@ -12,7 +12,7 @@ from gate.pairing.model import IndexArray
 
 def align(baseline: ObjectArray, candidate: ObjectArray) -> tuple[ObjectArray, IndexArray, IndexArray]:
     """Sorted union of two arrays of distinct ids; per side the position of every id in it, or -1."""
-    if len(baseline) == len(candidate) and bool((baseline == candidate).all()):
+    if baseline is candidate or (len(baseline) == len(candidate) and bool((baseline == candidate).all())):
         ids, order = _sorted(baseline)
         return ids, order, order
     union = set(baseline)
@@ -22,8 +22,13 @@ def align(baseline: ObjectArray, candidate: ObjectArray) -> tuple[ObjectArray, I
     return ids, _positions(ids, baseline), _positions(ids, candidate)
 
 
+def ascending(ids: ObjectArray) -> bool:
+    """Strictly ascending, and so also without a duplicate: large tables come like this."""
+    return bool((ids[:-1] < ids[1:]).all())
+
+
 def _sorted(ids: ObjectArray) -> tuple[ObjectArray, IndexArray]:
-    if bool((ids[:-1] <= ids[1:]).all()):
+    if ascending(ids):
         return ids, np.arange(len(ids), dtype=np.int64)
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     return ids[order], order
@@ -35,9 +40,9 @@ def _positions(ids: ObjectArray, side: ObjectArray) -> IndexArray:
 
 
 def items_digest(ids: ObjectArray) -> str:
-    """SHA-256 over sorted ids; each is length-prefixed, so that no two different lists give the same text."""
+    """SHA-256 over sorted ids, one a line: no id of a file holds a line break."""
     digest = hashlib.sha256()
     for start in range(0, len(ids), 100_000):
-        encoded = [item.encode("utf-8", "surrogatepass") for item in ids[start : start + 100_000]]
-        digest.update(b"".join(b"%d:%s," % (len(item), item) for item in encoded))
+        lines = "\n".join(ids[start : start + 100_000].tolist()) + "\n"
+        digest.update(lines.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

@@ -8,6 +8,7 @@ import numpy as np
 
 from gate.artifacts.table import BoolArray, ItemTable, ObjectArray
 from gate.errors import GateError, examples
+from gate.pairing.align import ascending
 from gate.pairing.model import IndexArray
 
 
@@ -42,7 +43,8 @@ def side_of(table: ItemTable, name: str) -> Side:
             help="score the items and write one row for each",
         )
     if table.repeats is None:
-        _refuse_duplicates(table, list(table.ids), name)
+        if not ascending(table.ids):
+            _refuse_duplicates(table, table.ids.tolist(), name)
         rows = np.arange(len(table), dtype=np.int64)
         return Side(name, table, table.ids, rows, np.ones(len(table), dtype=np.int64))
     _refuse_missing_repeat(table, name)
