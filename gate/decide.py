@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -44,8 +45,8 @@ def judge(comparison: Comparison) -> Reason:
         return reason
     text = (
         f"{comparison.metric}: {reason.status} when failed runs are read as {comparison.reading} "
-        f"(delta {signed(comparison.delta)}), {other.status} when they are read as "
-        f"{comparison.other.reading} (delta {signed(comparison.other.delta)}): {FAILED_RUNS_DECIDE}"
+        f"({comparison.found()}), {other.status} when they are read as "
+        f"{comparison.other.reading} ({comparison.other.found()}): {FAILED_RUNS_DECIDE}"
     )
     return Reason(comparison.rule, INCONCLUSIVE, comparison.metric, reason.observed, reason.required, text)
 
@@ -90,14 +91,14 @@ def _no_regression(c: Comparison) -> Reason:
     required = f"no significant loss at level {c.level:g}"
     if not c.gated:
         return _reason(c, NOT_GATED, required, c.insufficient or "reported, not gated")
-    if c.p_value is None:
+    if c.p_value is None or math.isnan(c.p_value):  # NaN is below no level, and would pass
         return _reason(c, INCONCLUSIVE, required, c.insufficient or "nothing could be tested")
     p = c.p_value if c.p_adjusted is None else c.p_adjusted
     if p < c.level:
         return _reason(c, FAIL, required, f"{c.metric} is significantly worse {_evidence(c)}")
     if c.detect is not None and (c.mde is None or c.mde > c.detect):
-        seen = "cannot be said" if c.mde is None else number(c.mde)
-        text = f"no loss is shown, but the smallest loss this set can see is {seen}, above {number(c.detect)}"
+        seen = "unknown" if c.mde is None else f"{number(c.mde)}, above {number(c.detect)}"
+        text = f"no loss is shown, but the smallest loss this set can see is {seen}"
         return _reason(c, INCONCLUSIVE, f"a loss of {number(c.detect)} would be seen", text)
     return _reason(c, PASS, required, f"no significant loss in {c.metric} {_evidence(c)}")
 
@@ -193,7 +194,11 @@ def _evidence(c: Comparison) -> str:
 
 
 def _reason(c: Comparison, status: str, required: str, message: str) -> Reason:
-    observed = {"limit": number(c.candidate), "churn": number(c.share)}.get(c.mode, signed(c.delta))
+    observed = {
+        "limit": number(c.candidate),
+        "churn": number(c.share),
+        "must_pass": f"{c.only_baseline or 0} newly failing",
+    }.get(c.mode, signed(c.delta))
     return Reason(c.rule, status, c.metric, observed, required, message.strip())
 
 

@@ -53,7 +53,14 @@ def _must_pass_items(policy: Policy, table: PairedTable) -> BoolArray:
     named = policy.items.must_pass
     if isinstance(named, str):
         column = table.columns[named]
-        return np.fromiter((_marked(text) for text in column), bool, len(column))
+        marked = np.fromiter((_marked(text) for text in column), bool, len(column))
+        if not bool(marked.any()):
+            raise GateError(
+                "must_pass_absent",
+                f"the column {named!r} marks no item, so no must-pass item can be checked",
+                help="write 1 or true there for the items that may not newly fail",
+            )
+        return marked
     wanted = set(named or ())
     found = np.fromiter((item in wanted for item in table.ids), bool, len(table.ids))
     absent = sorted(wanted - set(table.ids[found]))
@@ -99,7 +106,7 @@ def _slice(
     if found.n >= slices.min_items:
         return found
     text = f"{found.n} items, fewer than slices.min_items {slices.min_items}: reported, not gated"
-    return replace(found, gated=False, insufficient=text)
+    return replace(found, gated=False, insufficient=text, other=None)
 
 
 def _watched(policy: Policy, tables: Tables, setting: Setting) -> tuple[list[Comparison], list[NotAssessed]]:

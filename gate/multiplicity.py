@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gate.compare.model import Comparison
@@ -12,6 +13,7 @@ from gate.stats.multiplicity import adjust
 from gate.stats.results import Caution
 
 VETO_MODES = ("no_regression", "slice_no_regression")
+Correct = Callable[[Sequence[Comparison]], tuple[Comparison, ...]]
 
 
 def families(
@@ -22,39 +24,52 @@ def families(
     Proofs (gating, non_inferior) are a conjunction in which everything must pass, so they need no correction
     (intersection-union, Berger 1982). Watched metrics never gate and are always read with BH.
     """
-    found = list(comparisons)
+    found = tuple(comparisons)
     described = []
     for name, role, method in (
         ("vetoes", "guardrail", correction),
         ("slices", "slice", correction),
         ("watch", "watch", "bh"),
     ):
-        members = [k for k, c in enumerate(found) if c.role == role and _in_family(c)]
-        if not members:
-            continue
-        adjusted = adjusted_family([found[k] for k in members], method)
-        for position, comparison in zip(members, adjusted, strict=True):
-            found[position] = comparison
-        described.append({"name": name, "correction": method, "size": len(members)})
-    return tuple(found), tuple(described)
+        size = sum(_in_family(c, role) for c in found)
+        if size:
+            found = _each_reading(found, partial(_corrected, role=role, method=method))
+            described.append({"name": name, "correction": method, "size": size})
+    return found, tuple(described)
 
 
-def _in_family(c: Comparison) -> bool:
-    if c.role == "watch":
+def _each_reading(comparisons: Sequence[Comparison], correct: Correct) -> tuple[Comparison, ...]:
+    """Failed runs must not decide, so their other reading is held to the same correction."""
+    found = correct(comparisons)
+    if all(c.other is None for c in comparisons):
+        return found
+    others = correct([c.other or c for c in comparisons])
+    return tuple(
+        c if c.other is None else replace(c, other=other) for c, other in zip(found, others, strict=True)
+    )
+
+
+def _corrected(comparisons: Sequence[Comparison], *, role: str, method: str) -> tuple[Comparison, ...]:
+    """The members of one family adjusted, everything else as it was."""
+    members = iter(_adjusted([c for c in comparisons if _in_family(c, role)], method))
+    return tuple(next(members) if _in_family(c, role) else c for c in comparisons)
+
+
+def _in_family(c: Comparison, role: str) -> bool:
+    if c.role != role:
+        return False
+    if role == "watch":
         return c.p_two_sided is not None
     return c.mode in VETO_MODES and c.gated and c.p_value is not None
 
 
-def adjusted_family(members: Sequence[Comparison], method: str) -> tuple[Comparison, ...]:
+def _adjusted(members: Sequence[Comparison], method: str) -> tuple[Comparison, ...]:
     """One family: p_adjusted on every member where there are several; a veto says what it would miss."""
-    watched = members[0].role == "watch"
-    raw = [(c.p_two_sided if watched else c.p_value) or 0.0 for c in members]
-    p_adjusted = adjust(raw, method) if len(members) > 1 else [None] * len(members)
+    raw = [c.p_two_sided if c.role == "watch" else c.p_value for c in members]
+    known = [p for p in raw if p is not None]
+    p_adjusted = adjust(known, method) if len(members) > 1 else [None] * len(members)
     spread = 1 if method == "none" else len(members)
-    return tuple(
-        _with_adjusted(c, None if p is None else float(p), spread)
-        for c, p in zip(members, p_adjusted, strict=True)
-    )
+    return tuple(_with_adjusted(c, p, spread) for c, p in zip(members, p_adjusted, strict=True))
 
 
 def _with_adjusted(c: Comparison, p_adjusted: float | None, family_size: int) -> Comparison:
@@ -64,14 +79,28 @@ def _with_adjusted(c: Comparison, p_adjusted: float | None, family_size: int) ->
     if missed is None:
         return replace(c, p_adjusted=p_adjusted)
     text = f"this veto bounds nothing: a true loss of {missed:.4g} would be missed 20 % of the time"
-    return replace(c, p_adjusted=p_adjusted, mde=missed, cautions=(*c.cautions, Caution("veto_misses", text)))
+    cautions = [*c.cautions, Caution("veto_misses", text)]
+    if c.bound is not None and missed > c.bound:
+        text = f"the smallest loss that would be seen is {missed:.4g}, above the tolerance {c.bound:.4g}"
+        cautions.append(Caution("mde_above_tolerance", text))
+    return replace(c, p_adjusted=p_adjusted, mde=missed, cautions=tuple(cautions))
 
 
 def challengers(gating: Sequence[Comparison], correction: str) -> tuple[Comparison, ...]:
     """Several candidates at once: any of them may win, so their gating p-values are adjusted over all."""
     if len(gating) < 2:
         return tuple(gating)
+    return _each_reading(gating, partial(_over_challengers, method=correction))
+
+
+def _over_challengers(gating: Sequence[Comparison], *, method: str) -> tuple[Comparison, ...]:
     raw = [1.0 if c.p_value is None else c.p_value for c in gating]
-    return tuple(
-        replace(c, p_adjusted=float(p)) for c, p in zip(gating, adjust(raw, correction), strict=True)
-    )
+    return tuple(_challenger(c, p) for c, p in zip(gating, adjust(raw, method), strict=True))
+
+
+def _challenger(c: Comparison, p_adjusted: float) -> Comparison:
+    """A margin rule that only the unadjusted p clears is not cleared, and no gain means no proven margin."""
+    found = replace(c, p_adjusted=p_adjusted)
+    if p_adjusted < c.level or c.observed_rule is None:
+        return found
+    return replace(found, tested_rule=False, observed_rule=c.observed_rule and c.margin_rule == "tested")

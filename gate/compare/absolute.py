@@ -9,7 +9,7 @@ from gate.compare.clustering import single_interval
 from gate.compare.measure import changes_of
 from gate.compare.model import Comparison
 from gate.compare.selection import select
-from gate.compare.setting import Setting, TestChoice
+from gate.compare.setting import Setting, TestChoice, both_readings
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Gating, Guardrail
 from gate.stats import single
@@ -90,7 +90,15 @@ def churn(
 
 def must_pass(rule: Gating, rule_id: str, table: PairedTable, wanted: BoolArray) -> Comparison:
     """Items that may not newly fail: on none of them may the candidate be worse than the baseline."""
-    selection = select(table, table.metrics[rule.metric], rule.direction, wanted)
+    return both_readings(
+        table.metrics[rule.metric], lambda metric: _must_pass(rule, rule_id, table, metric, wanted)
+    )
+
+
+def _must_pass(
+    rule: Gating, rule_id: str, table: PairedTable, metric: PairedMetric, wanted: BoolArray
+) -> Comparison:
+    selection = select(table, metric, rule.direction, wanted)
     lost = int((selection.gains < 0).sum())
     unknown = int(wanted.sum()) - selection.n
     return Comparison(
@@ -106,6 +114,8 @@ def must_pass(rule: Gating, rule_id: str, table: PairedTable, wanted: BoolArray)
         only_baseline=lost,
         only_candidate=int((selection.gains > 0).sum()),
         insufficient=f"{unknown} must-pass items have no result" if unknown and not lost else "",
+        reading=metric.reading,
+        incomplete=metric.incomplete,
         changes=changes_of(selection),
     )
 

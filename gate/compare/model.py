@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gate.stats.results import Caution, Interval
+from gate.words import number, signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +115,11 @@ class Comparison:
     changes: Changes | None = None
     cautions: tuple[Caution, ...] = ()
     other: Comparison | None = None
+
+    def found(self) -> str:
+        """The number that this mode decides on, with its name."""
+        return {
+            "limit": f"value {number(self.candidate)}",
+            "churn": f"share lost {number(self.share)}",
+            "must_pass": f"{self.only_baseline or 0} newly failing",
+        }.get(self.mode, f"delta {signed(self.delta)}")

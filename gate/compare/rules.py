@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from gate.artifacts.table import BoolArray
 from gate.compare.absolute import churn, limit
 from gate.compare.clustering import tipping_block
@@ -176,9 +178,21 @@ def subset(
             role_mode = ("slice", "slice_non_inferior")
             where = f"the tolerance of {rule_id}"
             return _proof(choice, rule_id, role_mode, selection, tolerance, where, setting)
-        return _veto(choice, rule_id, ("slice", "slice_no_regression"), selection, setting)
+        veto = _veto(choice, rule_id, ("slice", "slice_no_regression"), selection, setting)
+        if tolerance is None:
+            return veto
+        relative = None if isinstance(tolerance, float) else tolerance.relative
+        return replace(veto, bound=_visible(tolerance, selection), relative=relative)
 
     return both_readings(table.metrics[rule.metric], measure)
+
+
+def _visible(tolerance: Amount, selection: Selection) -> float:
+    """The loss that a veto is asked to see. A share of nothing is no loss that any set could see."""
+    if isinstance(tolerance, float):
+        return tolerance
+    mean = float(np.mean(np.sort(selection.baseline))) if selection.n else 0.0
+    return max(tolerance.relative * mean, 0.0)
 
 
 def watched(watch: Watch, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:

@@ -10,6 +10,7 @@ from gate.compare.model import Comparison
 from gate.pairing import PairedMetric
 from gate.stats import registry
 from gate.stats.results import Caution
+from gate.words import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ def both_readings(metric: PairedMetric, measure: Callable[[PairedMetric], Compar
         return found
     other = replace(measure(metric.other), reading="drop" if metric.reading == "worst" else "worst")
     text = (
-        f"{metric.incomplete} items lack a result; read as {found.reading} the delta is {found.delta}, "
-        f"read as {other.reading} it is {other.delta}"
+        f"{count(metric.incomplete, 'item lacks', 'items lack')} a result; read as {found.reading}: "
+        f"{found.found()}; read as {other.reading}: {other.found()}"
     )
     found = replace(found, cautions=(*found.cautions, Caution("two_readings", text)))
     return replace(found, other=other) if metric.failed else found

@@ -1,0 +1,163 @@
+"""Where the parts of a decision meet: readings of failed runs, families, slices, what is withheld."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from black_box import BINARY, Answer, decide, policy
+from seed_data import count_table
+
+from gate.compare.model import Comparison
+from gate.decide import judge
+from gate.multiplicity import challengers, families
+from gate.stats.results import Interval
+
+Rows = list[dict[str, Any]]
+LEVEL = 0.025
+
+
+def veto(rule: str, p: float, **more: Any) -> Comparison:
+    base: dict[str, Any] = {
+        "rule": rule,
+        "role": "guardrail",
+        "mode": "no_regression",
+        "metric": rule,
+        "kind": "binary",
+        "direction": "higher",
+        "method": "mcnemar_exact",
+        "n": 200,
+        "delta": -0.01,
+        "level": LEVEL,
+        "p_value": p,
+        "variance": 0.1,
+        "interval": Interval(-0.03, 0.01, 0.95, "x"),
+    }
+    return Comparison(**(base | more))
+
+
+def gain(p: float, **more: Any) -> Comparison:
+    known: dict[str, Any] = {
+        "role": "gating",
+        "mode": "gating",
+        "delta": 0.05,
+        "bound": 0.01,
+        "margin_rule": "observed",
+        "clears_bound": p < LEVEL,
+        "observed_rule": p < LEVEL,
+        "tested_rule": p < LEVEL / 10,
+        "interval": Interval(0.01, 0.09, 0.95, "x"),
+    }
+    return veto("m", p, **(known | more))
+
+
+# two readings of failed runs
+
+
+def test_both_readings_of_a_veto_are_corrected_alike() -> None:
+    """p 0.02 in a family of two is 0.04 after Holm, whichever reading of failed runs it comes from."""
+    one = veto("a", 0.02, other=veto("a", 0.02, reading="drop"))
+    found, _ = families([one, veto("b", 0.9)], "holm")
+    assert found[0].other is not None
+    assert found[0].p_adjusted == found[0].other.p_adjusted == pytest.approx(0.04)
+    assert found[0].mde == found[0].other.mde
+    assert judge(found[0]).status == "pass"
+
+
+def test_both_readings_of_a_challenger_are_corrected_alike() -> None:
+    one = gain(0.001, reading="worst", other=gain(0.02, reading="drop"))
+    assert judge(one).status == "pass"
+    found = challengers([one, gain(0.5)], "holm")
+    assert found[0].other is not None
+    assert found[0].other.p_adjusted == pytest.approx(0.04)
+    assert judge(found[0]).status == "inconclusive"
+
+
+def rows(correct: str, **columns: Any) -> Rows:
+    """One row a letter: 1 passes, 0 fails, x is a run that failed."""
+    return [
+        {
+            "id": f"{k:03}",
+            "correct": None if letter == "x" else int(letter),
+            "error": "timeout" if letter == "x" else None,
+            **{name: made(k) for name, made in columns.items()},
+        }
+        for k, letter in enumerate(correct)
+    ]
+
+
+def with_one_failed_run(folder: Path, **sections: Any) -> Answer:
+    """100 items, 30 gained; the run of item 000, which the baseline passes, failed in the candidate."""
+    made = {"language": lambda k: "fr" if k < 5 else "en", "keep": lambda k: str(int(k < 2))}
+    rules = policy(BINARY, items={"max_error_rate": 0.05, **sections.pop("items", {})}, **sections)
+    return decide(folder, rules, rows("1" * 40 + "0" * 60, **made), rows("x" + "1" * 69 + "0" * 30, **made))
+
+
+def test_a_slice_that_does_not_gate_does_not_gate_by_its_other_reading(tmp_path: Path) -> None:
+    answer = with_one_failed_run(
+        tmp_path, slices={"by": ["language"], "mode": "non_inferior", "tolerance": 0.1}
+    )
+    assert answer.status("slice:language=fr") == "not_gated"
+    assert answer.verdict == "promote"
+
+
+def test_a_must_pass_item_whose_run_failed_is_no_loss_and_no_pass(tmp_path: Path) -> None:
+    answer = with_one_failed_run(tmp_path, items={"must_pass": ["000", "001"]})
+    assert answer.status("must_pass") == "inconclusive"
+    assert answer.verdict == "inconclusive"
+
+
+def test_readings_are_compared_in_words_that_fit_the_rule(tmp_path: Path) -> None:
+    rail = {"metric": "correct", "kind": "binary", "direction": "higher", "mode": "limit", "min": 0.695}
+    answer = with_one_failed_run(tmp_path, guardrails=[rail], items={"must_pass": ["000"]})
+    assert answer.report is not None
+    said = " ".join(reason["message"] for reason in answer.report["reasons"])
+    said += " ".join(caution["message"] for caution in answer.report["cautions"])
+    assert "None" not in said
+    assert "none" not in said
+    assert "fail when failed runs are read as worst (value 0.6900)" in said
+    assert "fail when failed runs are read as worst (1 newly failing)" in said
+    assert "1 item lacks a result; read as worst: delta +0.2900; read as drop: delta +0.3030" in said
+
+
+# nothing passes because nothing was looked at
+
+
+def test_a_must_pass_column_that_marks_nothing_is_an_error(tmp_path: Path) -> None:
+    sides = [[{**row, "keep": "no"} for row in side] for side in count_table(30, 2, 40, 100)]
+    answer = decide(tmp_path, policy(BINARY, items={"must_pass": "keep"}), *sides)
+    assert "'keep' marks no item" in answer.error
+
+
+def test_a_p_value_that_is_no_number_does_not_pass_a_veto() -> None:
+    assert judge(veto("m", float("nan"))).status == "inconclusive"
+
+
+# families
+
+
+def test_the_margin_rules_that_are_reported_know_the_correction() -> None:
+    first, _ = challengers([gain(0.02), gain(0.001)], "holm")
+    assert (first.observed_rule, first.tested_rule) == (True, False)
+    first, _ = challengers([gain(0.02), gain(0.5)], "holm")
+    assert (first.observed_rule, first.tested_rule) == (False, False)
+    assert judge(first).status == "inconclusive"
+
+
+def test_the_tolerance_of_a_veto_slice_is_compared_with_what_it_sees(tmp_path: Path) -> None:
+    """A caution, never a status: the slice is a veto whatever it can see."""
+    sides = [[{**row, "part": "a"} for row in side] for side in count_table(30, 2, 40, 100)]
+    for tolerance, said in ((0.01, True), (0.5, False), ({"relative": 0.01}, True)):
+        answer = decide(tmp_path, policy(BINARY, slices={"by": ["part"], "tolerance": tolerance}), *sides)
+        assert answer.verdict == "promote"
+        assert ("mde_above_tolerance" in answer.cautions()) is said, tolerance
+
+
+def test_detect_says_what_is_not_known() -> None:
+    found = judge(veto("m", 0.5, detect=0.02, mde=None))
+    assert found.message == "no loss is shown, but the smallest loss this set can see is unknown"
+    assert judge(replace(veto("m", 0.5), detect=0.02, mde=0.04)).message.endswith(
+        "see is 0.0400, above 0.0200"
+    )
