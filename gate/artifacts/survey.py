@@ -243,7 +243,13 @@ def _is_gap(cell: Any) -> bool:
 
 
 def _direction(name: str) -> str | None:
-    return "lower" if any(part in name.lower() for part in _LOWER) else None
+    words = "".join(c if c.isalnum() else " " for c in name.lower()).split()
+    return "lower" if any(_says(word, part) for word in words for part in _LOWER) else None
+
+
+def _says(word: str, part: str) -> bool:
+    """Short words only as they are: "answer" holds "wer" and "certainty" begins with "cer"."""
+    return word in {part, f"{part}s"} or (len(part) > 4 and word.startswith(part))
 
 
 def _is_group(cells: Sequence[Any]) -> bool:
