@@ -6,21 +6,23 @@ from collections.abc import Sequence
 
 from gate.compare.core import SAME_FILE
 from gate.compare.model import Comparison
+from gate.cycles.assess import CycleState
 from gate.decide import FAIL, FAILED_RUNS_DECIDE, INCONCLUSIVE, WAIVED, Reason
 from gate.words import count, number
 
 
 def next_step(
-    verdict: str, reasons: Sequence[Reason], comparisons: Sequence[Comparison], missing_cycles: int
+    state: CycleState, reasons: Sequence[Reason], comparisons: Sequence[Comparison], min_items: int
 ) -> str:
-    """The most useful single thing to do about this verdict."""
+    """The most useful single thing to do about this verdict. min_items: fewer are never enough."""
+    verdict = state.verdict
     if verdict == "promote":
         waived = [reason for reason in reasons if reason.status == WAIVED]
         if waived:
             return f"release only as the waiver allows: {waived[0].rule} failed, {waived[0].message}"
         return "release the candidate, and publish the interval with it"
     if verdict == "hold":
-        return f"{count(missing_cycles, 'more passing cycle')} before the candidate may be released"
+        return _held(state)
     status = FAIL if verdict == "block" else INCONCLUSIVE
     reason = next((r for r in reasons if r.status == status), None)
     if reason is None:
@@ -29,7 +31,18 @@ def next_step(
     comparison = by_rule.get(reason.rule)
     if comparison is None or comparison.mode != "gating":
         return f"{reason.rule.replace(':', ' ')}: {reason.message}"
-    return _gating_blocked(comparison) if verdict == "block" else _gating_open(comparison, reason)
+    if verdict == "block":
+        return _gating_blocked(comparison)
+    return _gating_open(comparison, reason, min_items)
+
+
+def _held(state: CycleState) -> str:
+    if not (state.recorded or state.replayed):
+        return "run again with a history that can be written: this cycle is not recorded and does not count"
+    missing = state.required - state.passed
+    if missing > 0:
+        return f"{count(missing, 'more passing cycle')} before the candidate may be released"
+    return "at least 1 more passing cycle: the sign-flip test over the cycles does not pass yet"
 
 
 def _gating_blocked(c: Comparison) -> str:
@@ -41,7 +54,7 @@ def _gating_blocked(c: Comparison) -> str:
     )
 
 
-def _gating_open(c: Comparison, reason: Reason) -> str:
+def _gating_open(c: Comparison, reason: Reason, min_items: int) -> str:
     if c.other is not None and reason.message.endswith(FAILED_RUNS_DECIDE):
         return "repair the failed runs and score these items again"
     if c.suspect_gain is not None and c.delta is not None and c.delta > c.suspect_gain:
@@ -50,24 +63,25 @@ def _gating_open(c: Comparison, reason: Reason) -> str:
         return f"score items of more clusters: {c.insufficient}; more items of the same ones do not help"
     if c.insufficient == SAME_FILE:
         return "give the results of two systems: the same file was given as baseline and as candidate"
-    more = items_to_score(c)
+    more = _items_to_score(c, min_items)
     if more is not None:
         return f"score about {count(more, 'more item')}"
-    return no_more_items(c)
+    return _no_more_items(c)
 
 
 def _few_clusters(c: Comparison) -> bool:
     return bool(c.clusters.get("labelled")) and "clusters" in c.insufficient
 
 
-def items_to_score(c: Comparison) -> int | None:
+def _items_to_score(c: Comparison, min_items: int) -> int | None:
     """How many more items this comparison needs for 80 % power, or None where more items need not help."""
-    if c.items_needed is None or c.items_needed <= c.n:
-        return None
-    return c.items_needed - c.n
+    if c.items_needed is None or c.delta is None or (c.delta <= 0 and not c.bound):
+        return None  # with margin 0 the items needed are those that would show what was observed: no gain
+    more = max(c.items_needed, min_items) - c.n
+    return more if more > 0 else None
 
 
-def no_more_items(c: Comparison) -> str:
+def _no_more_items(c: Comparison) -> str:
     """Why a larger set is not the answer."""
     if c.delta is None or c.n == 0:
         return "score both systems on the same items"

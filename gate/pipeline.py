@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gate.cycles.assess import Outcome
 from gate.cycles.attempt import Attempt, rules_of
 from gate.cycles.looks import Look
 from gate.cycles.series import series
-from gate.decide import decided, outcome
+from gate.decide import decided
 from gate.errors import GateError
 from gate.history.session import Session, open_session
-from gate.identity import attempt_of
-from gate.intake import Files, ItemSet, item_sets
+from gate.identity import Sets, attempt_of
+from gate.intake import Files, item_sets
 from gate.measuring import Measured, measure
 from gate.multiplicity import challengers, families
 from gate.outcome import Decided
 from gate.policy.load import LoadedPolicy
-from gate.summing_up import flat_result, history_faults, sum_up, waived_rules
+from gate.policy.model import Policy
+from gate.summing_up import Judged, Waivers, for_history, history_faults, sum_up, waived_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,33 +42,16 @@ class Request:
 def run(request: Request) -> tuple[Decided, ...]:
     """Decide every candidate. The history is read before the artifacts: a broken run leaves a trace."""
     session = _session(request)
-    attempts: tuple[Attempt, ...] = ()
-    looks: tuple[Look, ...] = ()
-    rules = rules_of(request.loaded.policy)
-    try:
-        read = [_read(request, candidate) for candidate in request.candidates]
-        attempts = tuple(attempt_of(request, sets) for sets in read)
-        looks = session.begin(attempts, rules)
-        measured = _measured(request, read, [look.level for look in looks])
-    except GateError as error:
-        if error.code != "history_needed":
-            session.void(attempts[0] if attempts else attempt_of(request, None), str(error), looks)
-        raise
-    corrected = [families(m.comparisons, request.loaded.policy.correction) for m in measured]
+    read, looks, measured = _measured(request, session)
     waivers = waived_rules(request.loaded.policy, request.now)
-    reasons = [
-        decided(comparisons, history_faults(look), waivers.active)
-        for (comparisons, _), look in zip(corrected, looks, strict=True)
+    judged = [
+        _judged(request, sets, found, look, waivers)
+        for sets, found, look in zip(read, measured, looks, strict=True)
     ]
-    outcomes = [
-        Outcome(outcome(found), *flat_result(comparisons, found), revealed=request.reveal)
-        for found, (comparisons, _) in zip(reasons, corrected, strict=True)
-    ]
-    states = session.finish(looks, outcomes)
-    past = series(session.store.read(), attempts[0].metric) if session.store else []
+    states = session.finish(looks, [for_history(one, revealed=request.reveal) for one in judged])
+    past = series(session.store.read(), looks[0].attempt.metric) if session.store else []
     return tuple(
-        sum_up(request, sets, m, adjusted, found, state, waivers, past)
-        for sets, m, adjusted, found, state in zip(read, measured, corrected, reasons, states, strict=True)
+        sum_up(request, one, state, waivers, past) for one, state in zip(judged, states, strict=True)
     )
 
 
@@ -84,22 +67,43 @@ def _session(request: Request) -> Session:
     )
 
 
-def _read(request: Request, candidate: str) -> Mapping[str | None, ItemSet]:
+def _measured(
+    request: Request, session: Session
+) -> tuple[list[Sets], tuple[Look, ...], tuple[Measured, ...]]:
+    """Read every candidate, record the intent to look, measure. What breaks off here has spent no look."""
+    policy = request.loaded.policy
+    attempts: tuple[Attempt, ...] = ()
+    looks: tuple[Look, ...] = ()
+    try:
+        read = [_read(request, candidate) for candidate in request.candidates]
+        attempts = tuple(attempt_of(request, sets) for sets in read)
+        looks = session.begin(attempts, rules_of(policy))
+        return read, looks, _compared(policy, read, looks)
+    except GateError as error:
+        session.void(attempts[0] if attempts else attempt_of(request, None), str(error), looks)
+        raise
+
+
+def _read(request: Request, candidate: str) -> Sets:
     files: dict[str | None, Files] = {None: Files(request.baseline, candidate)}
     files.update(request.sets)
     return item_sets(request.loaded.policy, files)
 
 
-def _measured(
-    request: Request, read: list[Mapping[str | None, ItemSet]], levels: list[float]
-) -> list[Measured]:
+def _compared(policy: Policy, read: Sequence[Sets], looks: Sequence[Look]) -> tuple[Measured, ...]:
     """Every candidate's comparisons; with several, the gating p-values are adjusted over all of them."""
-    policy = request.loaded.policy
     found = [
-        measure(policy, {name: item_set.table for name, item_set in sets.items()}, level)
-        for sets, level in zip(read, levels, strict=True)
+        measure(policy, {name: item_set.table for name, item_set in sets.items()}, look.level)
+        for sets, look in zip(read, looks, strict=True)
     ]
     gating = challengers([m.comparisons[0] for m in found], policy.correction)
-    return [
+    return tuple(
         replace(m, comparisons=(first, *m.comparisons[1:])) for m, first in zip(found, gating, strict=True)
-    ]
+    )
+
+
+def _judged(request: Request, sets: Sets, measured: Measured, look: Look, waivers: Waivers) -> Judged:
+    """Correct, then ask every rule; what the history holds against this look is a reason like any other."""
+    comparisons, described = families(measured.comparisons, request.loaded.policy.correction)
+    reasons = decided(comparisons, history_faults(look), waivers.active)
+    return Judged(sets, comparisons, described, measured.not_assessed, reasons)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gate.artifacts.table import ItemTable
 from gate.compare.model import Comparison
-from gate.cycles.assess import CycleState
+from gate.cycles.assess import CycleState, Outcome
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
-from gate.decide import INCONCLUSIVE, WAIVED, Reason
+from gate.decide import INCONCLUSIVE, NOT_DECIDED, WAIVED, Reason, outcome
 from gate.identity import Sets, artifact_digest
-from gate.measuring import Measured
 from gate.next_step import next_step
 from gate.outcome import Decided
 from gate.policy.model import Policy
 from gate.stats.results import Caution
-from gate.veil import veil_caution, veiled_comparison, veiled_reason
+from gate.veil import VEILED_STEP, veil_caution, veiled_comparison, veiled_entries, veiled_reason
 
 if TYPE_CHECKING:
     from gate.pipeline import Request
@@ -37,6 +36,20 @@ class Waivers:
     cautions: tuple[Caution, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One candidate with every rule's answer; the cycles have not spoken yet.
+
+    comparisons: the gating rule's first, corrected. families: what was corrected together, for the report.
+    """
+
+    sets: Sets
+    comparisons: tuple[Comparison, ...]
+    families: tuple[Mapping[str, Any], ...]
+    not_assessed: tuple[Mapping[str, str], ...]
+    reasons: tuple[Reason, ...]
+
+
 def waived_rules(policy: Policy, now: str) -> Waivers:
     """Waivers in force today, in words. A waiver holds on its last day and not after it."""
     active, cautions = active_waivers(policy.waivers, now)
@@ -52,11 +65,9 @@ def history_faults(look: Look) -> tuple[Reason, ...]:
     )
 
 
-def flat_result(
-    comparisons: Sequence[Comparison], reasons: Iterable[Reason]
-) -> tuple[float | None, float, dict[str, Any], tuple[str, ...]]:
-    """What the history keeps of the gating rule: delta, margin, numbers, waived rules."""
-    gating = comparisons[0]
+def for_history(judged: Judged, *, revealed: bool) -> Outcome:
+    """What the history keeps of this candidate: its status, and the gating rule's numbers."""
+    gating = judged.comparisons[0]
     result: dict[str, Any] = {
         "n": gating.n,
         "test": gating.method,
@@ -69,47 +80,46 @@ def flat_result(
         "c": gating.only_baseline,
         "seed": gating.seed,
     }
-    waived = tuple(reason.rule for reason in reasons if reason.status == WAIVED)
-    return gating.delta, gating.bound or 0.0, result, waived
+    waived = tuple(reason.rule for reason in judged.reasons if reason.status == WAIVED)
+    status = outcome(judged.reasons)
+    return Outcome(status, gating.delta, gating.bound or 0.0, result, waived, revealed=revealed)
 
 
 def sum_up(
-    request: Request,
-    sets: Sets,
-    measured: Measured,
-    corrected: tuple[tuple[Comparison, ...], tuple[dict[str, Any], ...]],
-    reasons: tuple[Reason, ...],
-    state: CycleState,
-    waivers: Waivers,
-    past: list[dict[str, Any]],
+    request: Request, judged: Judged, state: CycleState, waivers: Waivers, past: list[dict[str, Any]]
 ) -> Decided:
     """Everything a report needs, in one value."""
-    comparisons, families = corrected
-    missing_cycles = max(state.required - state.passed, 1)
-    step = next_step(state.verdict, reasons, comparisons, missing_cycles)
-    cautions = _cautions(sets, comparisons, state, waivers)
-    if not state.numbers_shown:
-        comparisons = tuple(veiled_comparison(c) for c in comparisons)
-        reasons = tuple(veiled_reason(reason) for reason in reasons)
-        step = "look at this set of items as rarely as you can; a fresh set would allow full reports"
-        cautions = (*_cautions(sets, comparisons, state, waivers), veil_caution())
-    gating = comparisons[0]
+    policy = request.loaded.policy
+    step = next_step(state, judged.reasons, judged.comparisons, policy.items.min)
+    said = judged if state.numbers_shown else _withheld(judged)
+    veil = () if state.numbers_shown else (veil_caution(),)
+    gating = said.comparisons[0]
     return Decided(
         verdict=state.verdict,
-        reasons=reasons,
-        comparisons=comparisons,
-        pairing={name: item_set.table.counts for name, item_set in sets.items()},
-        families=families,
+        reasons=said.reasons,
+        comparisons=said.comparisons,
+        pairing={name: item_set.table.counts for name, item_set in said.sets.items()},
+        families=said.families,
         policy=_policy_block(request),
         cycles=_cycles_block(state) | {"series": past},
-        next_step=step,
-        cautions=cautions,
-        not_assessed=(*measured.not_assessed, *_not_decided(reasons)),
-        claims=_claims(request.loaded.policy, gating, state),
+        next_step=step if state.numbers_shown else VEILED_STEP,
+        cautions=(*_cautions(said, state, waivers), *veil),
+        not_assessed=(*said.not_assessed, *_not_decided(said.reasons)),
+        claims=_claims(policy, gating, state),
         limits=LIMITS,
-        provenance=_provenance(request, sets),
-        signature=_signature(request, sets, gating),
+        provenance=_provenance(request, said.sets),
+        signature=_signature(request, said.sets, gating),
         tool_version=request.tool_version,
+    )
+
+
+def _withheld(judged: Judged) -> Judged:
+    relative = {c.rule for c in judged.comparisons if c.relative is not None}
+    return replace(
+        judged,
+        comparisons=tuple(veiled_comparison(c) for c in judged.comparisons),
+        reasons=tuple(veiled_reason(r, relative=r.rule in relative) for r in judged.reasons),
+        not_assessed=veiled_entries(judged.not_assessed, judged.comparisons),
     )
 
 
@@ -136,23 +146,21 @@ def _cycles_block(state: CycleState) -> dict[str, Any]:
         "window": state.window,
         "claim": state.claim,
         "scope": state.scope,
-        "sign_flip_p": state.sign_flip_p,
+        "sign_flip_p": state.sign_flip_p if state.numbers_shown else None,
         "retry_risk": None if state.retry_risk is None else dict(state.retry_risk),
         "replayed": state.replayed,
         "recorded": state.recorded,
     }
 
 
-def _cautions(
-    sets: Sets, comparisons: Sequence[Comparison], state: CycleState, waivers: Waivers
-) -> tuple[Caution, ...]:
+def _cautions(judged: Judged, state: CycleState, waivers: Waivers) -> tuple[Caution, ...]:
     found: dict[tuple[str, str], Caution] = {}
-    for item_set in sets.values():
+    for item_set in judged.sets.values():
         for code, message in (*item_set.cautions, *item_set.table.cautions):
             found.setdefault((code, message), Caution(code, message))
     for caution in (*state.faults, *state.cautions, *waivers.cautions):
         found.setdefault((caution.code, caution.message), caution)
-    for comparison in comparisons:
+    for comparison in judged.comparisons:
         for caution in comparison.cautions:
             text = f"{comparison.rule}: {caution.message}"
             found.setdefault((caution.code, text), Caution(caution.code, text))
@@ -161,9 +169,7 @@ def _cautions(
 
 def _not_decided(reasons: Iterable[Reason]) -> tuple[dict[str, str], ...]:
     return tuple(
-        {"rule": reason.rule, "reason": reason.message}
-        for reason in reasons
-        if reason.status == "not_decided"
+        {"rule": reason.rule, "reason": reason.message} for reason in reasons if reason.status == NOT_DECIDED
     )
 
 
@@ -177,7 +183,7 @@ def _claims(policy: Policy, gating: Comparison, state: CycleState) -> tuple[str,
         )
     else:
         rule = f"promotion of a candidate whose true gain is at or below the margin is bounded by {level}"
-    words = {True: "yes", False: "no", None: "not assessed"}
+    words = {True: "yes", False: "no", None: "not assessed" if state.numbers_shown else "withheld"}
     both = (
         f"cleared as observed: {words[gating.observed_rule]}; "
         f"margin itself proven: {words[gating.tested_rule]}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from black_box import BINARY, Answer, decide, policy
+from black_box import BINARY, Answer, command, decide, policy
 from seed_data import count_table
 
 from gate.compare.model import Comparison
@@ -161,3 +161,76 @@ def test_detect_says_what_is_not_known() -> None:
     assert judge(replace(veto("m", 0.5), detect=0.02, mde=0.04)).message.endswith(
         "see is 0.0400, above 0.0200"
     )
+
+
+# what is withheld
+
+
+def withheld(folder: Path, b: int, c: int, **sections: Any) -> dict[str, Any]:
+    """The report on 209 items under ``feedback: verdict``."""
+    folder.mkdir()
+    assert command("history", "init", folder / "h.jsonl").code == 0
+    cycles = {"looks": 4, "feedback": "verdict"}
+    sides = [[{**row, "flat": 1 - b % 2} for row in side] for side in count_table(b, c, 113, 209)]
+    answer = decide(
+        folder, policy(BINARY, cycles=cycles, **sections), *sides, "--history", folder / "h.jsonl"
+    )
+    assert answer.report is not None, answer.err
+    assert "numbers_withheld" in answer.cautions()
+    return answer.report
+
+
+def test_no_clustering_that_would_undo_a_result_is_told(tmp_path: Path) -> None:
+    """A real gain below the margin: from which correlation on it would vanish depends on its size."""
+    margin = {"gating": {"margin": 0.3}}
+    one, other = (withheld(tmp_path / str(b), b, 1, **margin) for b in (25, 31))
+    assert one["verdict"] == other["verdict"] == "block"
+    assert one["gating"] == other["gating"]
+    assert "clusters" not in one["gating"]
+    assert "seed:0" in one["signature"]
+
+
+def test_a_relative_bound_does_not_tell_the_mean_of_the_baseline(tmp_path: Path) -> None:
+    rail = {"metric": "correct", "kind": "binary", "direction": "higher", "tolerance": {"relative": 0.1}}
+    gating = {"margin": {"relative": 0.1}}
+    found = withheld(tmp_path / "a", 23, 19, gating=gating, guardrails=[rail])
+    assert {reason["required"] for reason in found["reasons"]} == {"withheld"}
+    assert "bound" not in found["gating"]
+    assert found["gating"]["relative"] == 0.1
+
+
+def test_why_a_watched_metric_could_not_be_tested_is_a_matter_of_scores(tmp_path: Path) -> None:
+    found = withheld(tmp_path / "a", 23, 19, watch=["flat", "absent"])
+    reasons = {entry["rule"]: entry["reason"] for entry in found["not_assessed"]}
+    assert "withheld" in reasons["watch:flat"]
+    assert reasons["watch:absent"] == "absent is not in both files"
+    assert "cleared as observed: withheld" in found["claims"][1]
+
+
+# what to do next
+
+
+def test_a_cycle_that_is_not_recorded_is_not_told_to_wait_for_more(tmp_path: Path) -> None:
+    history = tmp_path / "h.jsonl"
+    assert command("history", "init", history).code == 0
+    sides = count_table(30, 2, 40, 100)
+    more = ("--history", history, "--history-mode", "read-only")
+    answer = decide(tmp_path, policy(BINARY, cycles={"looks": 4}), *sides, *more)
+    assert answer.verdict == "hold"
+    assert answer.report is not None
+    assert answer.report["next_step"].startswith("run again with a history that can be written")
+
+
+def test_more_items_are_not_asked_for_to_show_a_loss(tmp_path: Path) -> None:
+    answer = decide(tmp_path, policy(BINARY, gating={"margin": 0}), *count_table(4, 9, 50, 120))
+    assert answer.report is not None
+    assert answer.report["next_step"].startswith("no gain was observed in correct")
+
+
+def test_the_items_asked_for_reach_the_least_that_the_policy_takes(tmp_path: Path) -> None:
+    """40 items would see so large a margin, but the policy takes no fewer than 100."""
+    rules = policy(BINARY, gating={"margin": 0.3}, items={"min": 100})
+    answer = decide(tmp_path, rules, *count_table(6, 2, 8, 24))
+    assert answer.gating["items_needed"] < 100
+    assert answer.report is not None
+    assert answer.report["next_step"] == "score about 76 more items"
