@@ -42,7 +42,9 @@ def plain(text: str, subject: str) -> object:
     if text[:1].isdigit() or text[:1] in {"+", "-", "."}:
         return _number(text, subject)
     if text in _NULLS:
-        return Finding("empty_value", f"{subject} is empty", "write a value here; a key that you do not need is left out")
+        return Finding(
+            "empty_value", f"{subject} is empty", "write a value here; a key that you do not need is left out"
+        )
     if text.lower() in _OLD_BOOLS:
         return _ask(text, _OLD_BOOLS[text.lower()], subject)
     return text

@@ -1,6 +1,7 @@
 """A nightly retrain in Airflow: score, decide, promote. The gate's task never retries.
 
-A retry would score or decide again until it passes. Exit 99 means "skip" to BashOperator; the gate never uses it.
+A retry would score or decide again until it passes. Exit 99 means "skip" to BashOperator, and the gate never
+uses it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from airflow.operators.bash import BashOperator
 STORE = "/srv/gate"
 
 
-@dag(schedule="17 2 * * *", start_date=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), catchup=False, max_active_runs=1)
+@dag(
+    schedule="17 2 * * *", start_date=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), catchup=False, max_active_runs=1
+)
 def retrain_gate() -> None:
     """One cycle a night; the history counts them."""
     score = BashOperator(
