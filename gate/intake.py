@@ -115,6 +115,14 @@ def _guardrail_use(rail: Guardrail) -> Use:
     return Use(rail.metric, rail.kind, rail.direction, rail.scale, candidate_only=only, watched=False)
 
 
+def _by_metric(uses: list[Use]) -> dict[str, list[Use]]:
+    """The uses of each metric. Those that decide come first: a watched metric is read as they read it."""
+    found: dict[str, list[Use]] = {}
+    for use in sorted(uses, key=lambda use: use.watched):
+        found.setdefault(use.metric, []).append(use)
+    return found
+
+
 def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> None:
     for name in sorted(name for name in wanted if name is not None):
         if name not in files:
@@ -141,18 +149,9 @@ def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> N
 def _request(
     policy: Policy, name: str | None, uses: list[Use], system: str | None, *, side: str
 ) -> ReadRequest:
-    metrics: dict[str, str] = {}
-    optional: set[str] = set()
-    for use in uses:
-        if use.candidate_only and side == "baseline":
-            continue
-        needed_already = use.metric in metrics and use.metric not in optional
-        metrics.setdefault(use.metric, use.kind)
-        if use.watched and not needed_already:
-            optional.add(use.metric)
-        elif not use.watched:
-            optional.discard(use.metric)
-            metrics[use.metric] = use.kind
+    sought = _by_metric([use for use in uses if not (use.candidate_only and side == "baseline")])
+    metrics = {metric: same[0].kind for metric, same in sought.items()}
+    optional = {metric for metric, same in sought.items() if same[0].watched}
     columns = [*policy.items.comparable, *([policy.items.label] if policy.items.label else [])]
     loose = [*_slice_columns(policy, name), *_must_pass_columns(policy, name), *policy.show]
     optional |= {column for column in loose if column not in columns}
@@ -196,15 +195,13 @@ def _pairing_rules(
 ) -> PairingRules:
     """Watched metrics that a file lacks are left out here, and listed as not assessed later."""
     metrics: dict[str, MetricRule] = {}
-    only = {use.metric: use.candidate_only for use in uses if not use.watched}
-    for use in uses:
-        both = use.metric in baseline.values and use.metric in candidate.values
-        if (use.watched and not both) or (use.metric in metrics and use.watched):
+    for metric, same in _by_metric(uses).items():
+        if same[0].watched and not (metric in baseline.values and metric in candidate.values):
             continue
-        candidate_only = all(u.candidate_only for u in uses if u.metric == use.metric and not u.watched)
-        metrics[use.metric] = MetricRule(
-            use.kind, use.direction, use.scale, candidate_only and use.metric in only
-        )
+        deciding = [use for use in same if not use.watched]
+        scale = next((use.scale for use in deciding if use.scale is not None), None)
+        candidate_only = bool(deciding) and all(use.candidate_only for use in deciding)
+        metrics[metric] = MetricRule(same[0].kind, same[0].direction, scale, candidate_only)
     items = policy.items
     return PairingRules(
         metrics=metrics,

@@ -40,8 +40,9 @@ def _rules(p: Policy) -> Iterator[tuple[Path, Rule]]:
 
 
 def _one_meaning(p: Policy) -> Iterator[Finding]:
-    """A metric of one item set has one kind and one direction."""
+    """A metric of one item set has one kind, one direction and one scale."""
     known: dict[tuple[str | None, str], Rule] = {}
+    scales: dict[tuple[str | None, str], tuple[float, float] | None] = {}
     for path, rule in _rules(p):
         first = known.setdefault((rule.set, rule.metric), rule)
         for key in ("kind", "direction"):
@@ -49,6 +50,11 @@ def _one_meaning(p: Policy) -> Iterator[Finding]:
             if here != there:
                 message = f"{quoted(rule.metric)} is {there} in another rule and {here} here"
                 yield conflict(message, *path, key)
+        scale = scales.setdefault((rule.set, rule.metric), rule.scale) or rule.scale
+        if rule.scale not in (None, scale):
+            message = f"{quoted(rule.metric)} has the scale {scale} in another rule and {rule.scale} here"
+            yield conflict(message, *path, "scale")
+        scales[rule.set, rule.metric] = scale
 
 
 def _twice(p: Policy) -> Iterator[Finding]:
