@@ -1,4 +1,4 @@
-"""Everything measured -> verdict. The truth table of the gate; nothing is computed or read here."""
+"""Everything measured -> each rule's answer: the truth table of the gate. Nothing is computed or read here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gate.compare.model import Comparison
+from gate.compare.model import ROUNDING, Comparison
 from gate.errors import EXIT_BLOCK, EXIT_HOLD, EXIT_INCONCLUSIVE, EXIT_PROMOTE
 from gate.words import number, p_value, signed, span
 
@@ -19,8 +19,6 @@ EXIT_CODES = {
     "inconclusive": EXIT_INCONCLUSIVE,
     "hold": EXIT_HOLD,
 }
-ROUNDING = 1e-12
-"""Differences of decimals carry binary noise; an exact +0.01 must reach a margin of 0.01."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,8 @@ def _limit(c: Comparison) -> Reason:
         return _reason(c, FAIL, required, f"{shown}, beyond the limit")
     if (high is None or ends[1] <= high + ROUNDING) and (low is None or ends[0] >= low - ROUNDING):
         return _reason(c, PASS, required, f"{shown}, within the limit")
-    return _reason(c, INCONCLUSIVE, required, f"{shown}: the interval straddles the limit")
+    why = c.insufficient or "the interval straddles the limit"
+    return _reason(c, INCONCLUSIVE, required, f"{shown}: {why}")
 
 
 def _churn(c: Comparison) -> Reason:
@@ -241,12 +240,3 @@ def outcome(reasons: Iterable[Reason]) -> str:
     if FAIL in statuses:
         return FAIL
     return INCONCLUSIVE if INCONCLUSIVE in statuses else PASS
-
-
-def verdict(this_cycle: str, *, enough_cycles: bool) -> str:
-    """The verdict word: any fail blocks, any doubt is inconclusive, missing cycles hold, else promote."""
-    if this_cycle == FAIL:
-        return "block"
-    if this_cycle == INCONCLUSIVE:
-        return "inconclusive"
-    return "promote" if enough_cycles else "hold"

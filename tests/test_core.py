@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -234,3 +235,70 @@ def test_the_items_asked_for_reach_the_least_that_the_policy_takes(tmp_path: Pat
     assert answer.gating["items_needed"] < 100
     assert answer.report is not None
     assert answer.report["next_step"] == "score about 76 more items"
+
+
+# one metric, several rules
+
+
+def graded(letters: str) -> Rows:
+    """One row a digit, a score from 0 to 5; x is a run that failed."""
+    return [{**row, "score": row.pop("correct")} for row in rows(letters)]
+
+
+def test_a_scale_declared_in_one_rule_holds_for_the_metric(tmp_path: Path) -> None:
+    """The limit names no scale, and stands after the rule that does: a failed run still has a worst value."""
+    rail = {"metric": "score", "kind": "graded", "direction": "higher", "mode": "limit", "min": 2}
+    gating = {"metric": "score", "kind": "graded", "scale": [0, 5], "margin": 0.1}
+    rules = policy(gating=gating, guardrails=[rail], items={"max_error_rate": 0.05})
+    answer = decide(tmp_path, rules, graded("32" * 50), graded("x4" + "45" * 49))
+    assert answer.verdict == "promote", answer.err
+    assert answer.gating["reading"]["chosen"] == "worst"
+
+
+def test_two_scales_of_one_metric_are_refused(tmp_path: Path) -> None:
+    rail = {"metric": "score", "kind": "graded", "direction": "higher", "mode": "no_regression"}
+    gating = {"metric": "score", "kind": "graded", "scale": [0, 5], "margin": 0.1}
+    rules = policy(gating=gating, guardrails=[{**rail, "scale": [0, 10]}])
+    assert "scale" in decide(tmp_path, rules, graded("32" * 50), graded("44" * 50)).error
+
+
+# order and ids
+
+
+def test_other_ids_change_no_digit_of_what_is_flaky(tmp_path: Path) -> None:
+    source = random.Random(7)
+    runs = [[[int(source.random() < chance) for _ in range(7)] for _ in range(97)] for chance in (0.4, 0.55)]
+    found = []
+    for name in ("plain", "renamed"):
+        names = [f"{k:03}" for k in range(97)]
+        if name == "renamed":
+            source.shuffle(names)
+        sides = [
+            [
+                {"id": names[item], "run": run, "correct": value}
+                for item, of_item in enumerate(side)
+                for run, value in enumerate(of_item)
+            ]
+            for side in runs
+        ]
+        (tmp_path / name).mkdir()
+        answer = decide(tmp_path / name, policy(items={"repeat": "run"}), *sides)
+        found.append({k: v for k, v in answer.gating.items() if k not in {"flagged"}})
+    assert found[0]["flaky"]["status"] == "measured"
+    assert found[0] == found[1]
+
+
+# limits
+
+
+def test_a_proven_limit_says_why_it_has_no_interval(tmp_path: Path) -> None:
+    rail = {"metric": "unsafe", "kind": "binary", "direction": "lower", "mode": "limit", "max": 0.02}
+    sides = [
+        [{**row, "unsafe": 0, "part": k % 40} for k, row in enumerate(side)]
+        for side in count_table(40, 2, 40, 200)
+    ]
+    rules = policy(guardrails=[{**rail, "proven": True}], items={"cluster": "part"})
+    answer = decide(tmp_path, rules, *sides)
+    assert answer.report is not None
+    said = {reason["rule"]: reason["message"] for reason in answer.report["reasons"]}
+    assert "the spread between clusters is unknown" in said["guardrail:unsafe"]

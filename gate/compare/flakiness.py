@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from gate.compare.selection import Selection
 from gate.stats.repeats import flaky, run_noise
 from gate.stats.results import Caution
@@ -16,6 +18,8 @@ def flaky_block(selection: Selection) -> dict[str, Any]:
     if runs is None:
         return {"status": "not measured"}
     baseline, candidate = (selection.sign * side[selection.positions] for side in runs)
+    by_value = np.lexsort(np.hstack((baseline, candidate)).T)  # sums must not depend on the items' ids
+    baseline, candidate = baseline[by_value], candidate[by_value]
     strata = flaky(baseline, candidate)
     noise = run_noise(baseline, candidate)
     block: dict[str, Any] = {key: value for key, value in asdict(strata).items() if value is not None}

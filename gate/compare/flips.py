@@ -6,11 +6,9 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gate.compare.model import Comparison
+from gate.compare.model import ROUNDING, Comparison
 from gate.stats import binary, unconditional
 from gate.stats.distributions import binomial_pmf, binomial_sf, normal_sf
-
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,9 @@ from typing import Any
 from gate.stats.results import Caution, Interval
 from gate.words import number, signed
 
+ROUNDING = 1e-12
+"""Differences of decimals carry binary noise; an exact +0.01 must reach a margin of 0.01."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

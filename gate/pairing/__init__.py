@@ -43,15 +43,12 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
     columns = {name: merged_column(name, sides, rows, ids) for name in rules.columns}
     return PairedTable(
         ids=ids,
-        both=both,
         metrics=metrics,
         columns=columns,
         shown=shown_columns(rules.show, sides, rows),
         clusters=clusters,
         counts=_counts(sides, both, only, n_clusters, items_digest(ids)),
         identical=_identical(baseline, candidate),
-        only_baseline=only[0],
-        only_candidate=only[1],
         cautions=(*baseline.cautions, *candidate.cautions),
     )
 
@@ -135,17 +132,20 @@ def _refuse_many_missing(
     sides: tuple[Side, Side],
     rules: PairingRules,
 ) -> None:
-    one_sided = (len(only[0]) + len(only[1])) / n_items
-    allowed = max(rules.max_missing, rules.max_error_rate)
-    share = max(one_sided, missing_share(metrics, n_items))
     if rules.missing == "error":
         return
-    if one_sided > rules.max_missing or share > allowed:
-        raise GateError(
-            "too_many_missing",
-            f"{share:.1%} of the items lack a result on one side, more than "
-            f"items.max_missing {rules.max_missing:g} accepts "
-            f"({len(only[0])} only in the baseline, {len(only[1])} only in the candidate)",
-            where=sides[1].path,
-            help="score the missing items, or raise items.max_missing to the share you accept",
-        )
+    one_sided = (len(only[0]) + len(only[1])) / n_items
+    share, allowed = one_sided, f"items.max_missing {rules.max_missing:g} accepts"
+    if one_sided <= rules.max_missing:  # whole items are few enough; now with the runs that failed
+        share = missing_share(metrics, n_items)
+        if share <= max(rules.max_missing, rules.max_error_rate):
+            return
+        if rules.max_error_rate > rules.max_missing:
+            allowed = f"items.max_error_rate {rules.max_error_rate:g} accepts"
+    raise GateError(
+        "too_many_missing",
+        f"{share:.1%} of the items lack a result on one side, more than {allowed} "
+        f"({len(only[0])} only in the baseline, {len(only[1])} only in the candidate)",
+        where=sides[1].path,
+        help="score the missing items, or raise items.max_missing to the share you accept",
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.artifacts.table import BoolArray, FloatArray, ObjectArray
+from gate.artifacts.table import FloatArray, ObjectArray
 
 IndexArray = NDArray[np.int64]
 
@@ -99,20 +99,16 @@ class PairCounts:
 class PairedTable:
     """Baseline and candidate on the same items, in sorted id order.
 
-    ids: the union of both sides. both: True where both sides hold the item. columns: slice and must-pass
-    columns as text or None. shown: text to print with a changed item. clusters: 0-based codes, None when the
-    policy names no cluster.
+    ids: the union of both sides. columns: slice and must-pass columns as text or None. shown: text to print
+    with a changed item. clusters: 0-based codes, None when the policy names no cluster.
     identical: the two files are the same bytes and the same system in them.
     """
 
     ids: ObjectArray
-    both: BoolArray
     metrics: Mapping[str, PairedMetric]
     columns: Mapping[str, ObjectArray]
     shown: Mapping[str, ObjectArray]
     clusters: IndexArray | None
     counts: PairCounts
     identical: bool
-    only_baseline: tuple[str, ...] = ()
-    only_candidate: tuple[str, ...] = ()
     cautions: tuple[tuple[str, str], ...] = ()
