@@ -1,4 +1,4 @@
-"""Everything measured -> each rule's answer: the truth table of the gate. Nothing is computed or read here."""
+"""Everything measured -> each rule's answer: the gate's truth table. Nothing is computed or read here."""
 
 from __future__ import annotations
 

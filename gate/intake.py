@@ -59,18 +59,17 @@ def item_sets(policy: Policy, files: Mapping[str | None, Files]) -> dict[str | N
 
 def _refuse_copies(sets: Mapping[str | None, ItemSet]) -> None:
     """A copy of the quality files under another name is no safety set."""
-    seen: dict[str, str] = {}
+    seen: dict[str, str | None] = {}
     for name, found in sets.items():
-        for digest in {found.baseline.source.sha256, found.candidate.source.sha256}:
-            if digest in seen:
-                raise _one_file_twice(name, seen[digest], found.candidate.source.path)
-            seen[digest] = name or "the main one"
+        for source in (found.baseline.source, found.candidate.source):
+            if seen.setdefault(source.sha256, name) != name:
+                raise _one_file_twice(name, seen[source.sha256], source.path)
 
 
-def _one_file_twice(one: str | None, other: str, where: str) -> GateError:
+def _one_file_twice(one: str | None, other: str | None, where: str) -> GateError:
     return GateError(
         "set_shares_file",
-        f"one file is given for two item sets ({other} and {one or 'the main one'})",
+        f"one file is given for two item sets ({other or 'the main one'} and {one or 'the main one'})",
         where=where,
         help="give each item set its own pair of files",
     )
@@ -138,12 +137,11 @@ def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> N
             f"no rule of the policy uses the item set {examples(unused)}",
             help="write set: NAME in a rule, or leave the --set out",
         )
-    seen: dict[Path, str] = {}
+    seen: dict[Path, str | None] = {}
     for item_set_name, given in files.items():
-        for path in {Path(given.baseline).resolve(), Path(given.candidate).resolve()}:
-            if path in seen:
-                raise _one_file_twice(item_set_name, seen[path], path.name)
-            seen[path] = item_set_name or "the main one"
+        for path in (given.baseline, given.candidate):
+            if seen.setdefault(Path(path).resolve(), item_set_name) != item_set_name:
+                raise _one_file_twice(item_set_name, seen[Path(path).resolve()], path)
 
 
 def _request(

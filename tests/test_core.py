@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from black_box import BINARY, Answer, command, decide, policy
+from black_box import BINARY, Answer, command, decide, policy, write_rows
 from seed_data import count_table
 
 from gate.compare.model import Comparison
@@ -302,3 +302,20 @@ def test_a_proven_limit_says_why_it_has_no_interval(tmp_path: Path) -> None:
     assert answer.report is not None
     said = {reason["rule"]: reason["message"] for reason in answer.report["reasons"]}
     assert "the spread between clusters is unknown" in said["guardrail:unsafe"]
+
+
+# item sets
+
+
+def test_a_file_in_two_sets_is_named_as_it_was_given(tmp_path: Path) -> None:
+    """A copy of the main baseline under another name: the error names that file, whatever order a set has."""
+    rail = {"metric": "correct", "kind": "binary", "direction": "higher", "mode": "no_regression", "set": "s"}
+    sides = count_table(30, 2, 40, 100)
+    copy = write_rows(tmp_path / "copy.jsonl", sides[0])
+    own = write_rows(tmp_path / "own.jsonl", count_table(20, 3, 40, 100)[1])
+    answer = decide(tmp_path, policy(guardrails=[rail]), *sides, "--set", "s", copy, own)
+    assert answer.error.startswith(f"gate: {copy}: one file is given for two item sets (the main one and s)")
+    answer = decide(
+        tmp_path, policy(guardrails=[rail]), *sides, "--set", "s", tmp_path / "baseline.jsonl", own
+    )
+    assert "(the main one and s)" in answer.error

@@ -213,7 +213,7 @@ class Cycles(Model):
     ] = None
     history_required: Annotated[bool, Field(description="A missing history is an error.")] = False
     feedback: Annotated[
-        Literal["full", "verdict"], Field(description="verdict: a block shows no numbers.")
+        Literal["full", "verdict"], Field(description="verdict: only a promotion shows numbers.")
     ] = "full"
     allow_worn: Annotated[bool, Field(description="Items looked at too often are only a caution.")] = False
 
