@@ -72,17 +72,31 @@ def streak_of(series: Sequence[Record], attempt: Attempt, look: str) -> Streak:
     digest in the same series; a look that was begun and never finished; a promotion. Void leaves it. A look
     that was begun and finished later counts where it was finished.
     """
-    decision, lineage = attempt.decision_digest, attempt.lineage
-    streak = Streak()
-    for record in _events(series, attempt.metric, look):
-        if record.decision_digest != decision:
-            streak.reset()
-        elif record.candidate["lineage"] == lineage:
-            if record.kind == "outcome":
-                streak.add(record)
-            if record.kind == "intent" or record.verdict == "promote":
-                streak.reset()
+    events = _events(series, attempt.metric, look)
+    start = next((at for at in range(len(events), 0, -1) if _resets(events[at - 1], attempt)), 0)
+    before = [record for record in events[:start] if _is_own_outcome(record, attempt)]
+    streak = Streak(
+        cycles={record.cycle for record in before},
+        candidates={record.candidate["id"] for record in before} - {""},
+        baselines={record.holdout["digest"]: record.baseline["digest"] for record in before},
+    )
+    for record in events[start:]:
+        if _is_own_outcome(record, attempt):
+            streak.add(record)
     return streak
+
+
+def _is_own_outcome(record: Record, attempt: Attempt) -> bool:
+    own = record.candidate["lineage"] == attempt.lineage and record.decision_digest == attempt.decision_digest
+    return own and record.kind == "outcome"
+
+
+def _resets(event: Record, attempt: Attempt) -> bool:
+    """Whether nothing before the event can count any more."""
+    if event.decision_digest != attempt.decision_digest:
+        return True
+    over = event.kind == "intent" or event.status != "pass" or event.verdict == "promote"
+    return over and event.candidate["lineage"] == attempt.lineage
 
 
 def _events(series: Sequence[Record], metric: str, look: str) -> list[Record]:

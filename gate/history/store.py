@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from gate.cycles.chain import History
 from gate.cycles.record import Record
 from gate.history.files import init, load, locked
+from gate.history.reading import uncollected
 
 T = TypeVar("T")
 Step = Callable[[History], tuple[Sequence[Record], T]]
@@ -59,7 +60,8 @@ class LocalStore:
     def transact(self, step: Step[T]) -> T:
         """The step under the file's lock."""
         with locked(self.path) as held:
-            records, value = step(held.history)
+            with uncollected():
+                records, value = step(held.history)
             if records:
                 held.append(*records)
         return value
