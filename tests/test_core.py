@@ -102,6 +102,10 @@ def test_a_slice_that_does_not_gate_does_not_gate_by_its_other_reading(tmp_path:
     )
     assert answer.status("slice:language=fr") == "not_gated"
     assert answer.verdict == "promote"
+    assert answer.report is not None
+    told = [c["message"] for c in answer.report["cautions"] if c["code"] == "two_readings"]
+    assert any(text.startswith("slice:language=fr") for text in told)
+    assert not any(text.startswith("slice:language=en") for text in told), "no result is missing there"
 
 
 def test_a_must_pass_item_whose_run_failed_is_no_loss_and_no_pass(tmp_path: Path) -> None:

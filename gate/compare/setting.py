@@ -77,7 +77,10 @@ def both_readings(metric: PairedMetric, measure: Callable[[PairedMetric], Compar
     found = measure(metric)
     if metric.other is None:
         return found
-    other = replace(measure(metric.other), reading="drop" if metric.reading == "worst" else "worst")
+    other = measure(metric.other)
+    if replace(other, reading=found.reading, incomplete=found.incomplete) == found:
+        return found  # on these items, a slice perhaps, no result is missing
+    other = replace(other, reading="drop" if metric.reading == "worst" else "worst")
     text = (
         f"{count(metric.incomplete, 'item lacks', 'items lack')} a result; read as {found.reading}: "
         f"{found.found()}; read as {other.reading}: {other.found()}"
