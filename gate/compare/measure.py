@@ -117,8 +117,8 @@ def described(selection: Selection, pairs: Pairs, level: float, target: float) -
     delta = plain.mean()
     effect = target if target > 0 else abs(delta)
     known: dict[str, Any] = {
-        "baseline": float(np.mean(np.sort(selection.baseline))),
-        "candidate": float(np.mean(np.sort(selection.candidate))),
+        "baseline": selection.sign * float(np.mean(plain.baseline)) + 0.0,
+        "candidate": selection.sign * float(np.mean(plain.candidate)) + 0.0,
         "delta": delta,
         "sd_difference": spread,
         "correlation": reference.correlation(plain),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class Selection:
     baseline: FloatArray
     candidate: FloatArray
     sign: float
+    _pairs: dict[float, Pairs] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -57,10 +58,16 @@ def select(
 
 
 def oriented_pairs(selection: Selection, shift: float = 0.0) -> Pairs:
-    """Pairs in which larger is better, sorted by value.
+    """Pairs in which larger is better, sorted by value; sorted once for all that is asked of a selection.
 
     shift r: the tested difference is gain - r * baseline (in the metric's own unit), for relative margins.
     """
+    if shift not in selection._pairs:
+        selection._pairs[shift] = _sorted_pairs(selection, shift)
+    return selection._pairs[shift]
+
+
+def _sorted_pairs(selection: Selection, shift: float) -> Pairs:
     baseline, candidate = selection.sign * selection.baseline, selection.sign * selection.candidate
     own = selection.gains - shift * selection.baseline if shift else None
     return pair(baseline, candidate, own)

@@ -25,7 +25,8 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
     Errors: duplicates; no common ids; ids on one side only, missing values or failed runs beyond what the
     policy accepts; cluster, label or ``comparable`` columns that disagree.
     """
-    sides = (side_of(baseline, "baseline"), side_of(candidate, "candidate"))
+    same_ids = candidate.ids is baseline.ids  # then one look for duplicates is enough
+    sides = (side_of(baseline, "baseline"), side_of(candidate, "candidate", distinct=same_ids))
     ids, *aligned = align(sides[0].ids, sides[1].ids)
     rows = (aligned[0], aligned[1])
     both: BoolArray = (rows[0] >= 0) & (rows[1] >= 0)

@@ -33,8 +33,11 @@ class Side:
         return int(self.runs.max()) if len(self.runs) else 0
 
 
-def side_of(table: ItemTable, name: str) -> Side:
-    """Group the rows of a table into items. Errors: no rows; an id (or id and repeat) that occurs twice."""
+def side_of(table: ItemTable, name: str, *, distinct: bool = False) -> Side:
+    """Group the rows of a table into items. Errors: no rows; an id (or id and repeat) that occurs twice.
+
+    distinct: the ids were looked at for duplicates before.
+    """
     if not len(table):
         raise GateError(
             "no_items",
@@ -43,7 +46,7 @@ def side_of(table: ItemTable, name: str) -> Side:
             help="score the items and write one row for each",
         )
     if table.repeats is None:
-        if not ascending(table.ids):
+        if not (distinct or ascending(table.ids)):
             _refuse_duplicates(table, table.ids.tolist(), name)
         rows = np.arange(len(table), dtype=np.int64)
         return Side(name, table, table.ids, rows, np.ones(len(table), dtype=np.int64))

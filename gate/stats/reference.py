@@ -52,12 +52,13 @@ def reference(
 
 def unpaired_p(pairs: Pairs) -> float | None:
     """Two-sided p that ignores the pairing: pooled two-proportion z for pass/fail, else Welch's t."""
-    old, new = moments(pairs.baseline), moments(pairs.candidate)
     n = pairs.n
     if pairs.binary:
-        share = abs(old.mean + new.mean) / 2
+        before, after = _ones(pairs)
+        share = (before + after) / (2 * n)
         variance = 2 * share * (1 - share) / n
-        return math.erfc(abs(new.mean - old.mean) / math.sqrt(2 * variance)) if variance > 0 else None
+        return math.erfc(abs(after - before) / n / math.sqrt(2 * variance)) if variance > 0 else None
+    old, new = moments(pairs.baseline), moments(pairs.candidate)
     if n < 2 or old.sd == new.sd == 0:
         return None
     a, b = old.se, new.se
@@ -71,10 +72,25 @@ def correlation(pairs: Pairs) -> float | None:
     """Pearson correlation of the two sides over the items."""
     if pairs.n < 2:
         return None
+    if pairs.binary:
+        return _phi(pairs)
     x, y = _standardised(pairs.baseline), _standardised(pairs.candidate)
     if x is None or y is None:
         return None
     return max(-1.0, min(1.0, float(np.sum(x * y)) / (pairs.n - 1)))
+
+
+def _ones(pairs: Pairs) -> tuple[int, int]:
+    """Items on which each side of a pass/fail table is not 0."""
+    return int(np.count_nonzero(pairs.baseline)), int(np.count_nonzero(pairs.candidate))
+
+
+def _phi(pairs: Pairs) -> float | None:
+    """Pearson's correlation of two pass/fail columns, from their table."""
+    n, (before, after) = pairs.n, _ones(pairs)
+    both = (before + after - pairs.nonzero) / 2
+    squares = before * (n - before) * after * (n - after)
+    return (n * both - before * after) / math.sqrt(squares) if squares else None
 
 
 def sd_difference(pairs: Pairs) -> float | None:
