@@ -46,7 +46,7 @@ def measure(policy: Policy, tables: Tables, level: float) -> Measured:
         comparisons += _slices(policy, policy.slices, table, setting)
     watched, absent = _watched(policy, tables, setting)
     comparisons += watched
-    return Measured(tuple(comparisons), (*absent, *_not_gated(comparisons)))
+    return Measured(tuple(comparisons), (*absent, *_no_reference(comparisons[0]), *_not_gated(comparisons)))
 
 
 def _must_pass_items(policy: Policy, table: PairedTable) -> BoolArray:
@@ -123,6 +123,17 @@ def _watched(policy: Policy, tables: Tables, setting: Setting) -> tuple[list[Com
         if compared.p_value is None or compared.insufficient:
             absent.append({"rule": rule, "reason": compared.insufficient or "nothing could be tested"})
     return found, absent
+
+
+def _no_reference(gating: Comparison) -> Iterator[NotAssessed]:
+    """Values shown for readers of the literature that these data do not allow."""
+    for name, value in gating.reference.items():
+        for_pass_fail = name.startswith("mcnemar")
+        if value is None and (not for_pass_fail or gating.kind == "binary"):
+            reason = (
+                "averaged repeats are no pass/fail" if for_pass_fail else "the data have no spread for it"
+            )
+            yield {"rule": f"reference:{name}", "reason": reason}
 
 
 def _not_gated(comparisons: list[Comparison]) -> Iterator[NotAssessed]:

@@ -169,7 +169,7 @@ def flaky(gating: Mapping[str, Any]) -> str:
 
 def margin_rules(gating: Mapping[str, Any]) -> str:
     """Both margin rules; the policy's is named."""
-    words = {True: "yes", False: "no", None: "not assessed"}
+    words = {True: "yes", False: "no", None: "not assessed" if gating["delta"] is not None else "withheld"}
     both = gating["margin_rules"]
     return (
         f"cleared as observed: {words[both['observed']]}; margin itself proven: {words[both['tested']]} "
