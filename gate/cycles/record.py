@@ -81,7 +81,6 @@ _COUNTS: Final = frozenset({"look_no", "missed", "streak"})
 _MAPS: Final = frozenset({"baseline", "candidate", "holdout", "ci", "result"})
 _MAP_KEYS: Final = (*_NO_SIDE, *_NO_CANDIDATE, *_NO_HOLDOUT)
 _TEXT: Final = frozenset({str})
-_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _INFINITE: Final = frozenset({inf, -inf})
 _LEVEL_TYPES: Final = frozenset({float, int, type(None)})
 
@@ -140,10 +139,11 @@ def _problem(record: Record) -> str:
     base, candidate, holdout = record.baseline, record.candidate, record.holdout
     if (*base, *candidate, *holdout) != _MAP_KEYS:
         return f"baseline, candidate or holdout has not the keys of {SCHEMA}"
-    *holdout_texts, count = holdout.values()
-    maps = (*base.values(), *candidate.values(), *record.ci.values(), *holdout_texts)
-    if type(count) is not int or not _TEXT.issuperset(map(type, maps)):
-        return "baseline, candidate, ci or holdout holds something that is not text"
+    *texts, count = holdout.values()
+    texts += (*base.values(), *candidate.values(), *record.ci.values())
+    texts += record.alarms + record.isolated + record.prev
+    if type(count) is not int or not _TEXT.issuperset(map(type, texts)):
+        return "a text is something else in alarms, baseline, candidate, ci, holdout, isolated or prev"
     if record.kind not in KINDS:
         return f"unknown kind {record.kind[:60]!a}"
     if record.status not in STATUSES or holdout["kind"] not in WINDOWS:
@@ -152,12 +152,11 @@ def _problem(record: Record) -> str:
         return "look_no, missed and streak are counts"
     if record.level is not None and not 0 < record.level < 1:
         return "level is not between 0 and 1"
-    numbers = record.result.values()
-    if not _SCALARS.issuperset(map(type, numbers)) or not _INFINITE.isdisjoint(numbers):
-        return "result holds something that is not a text or a finite number"
-    if not _TEXT.issuperset(map(type, record.alarms + record.isolated + record.prev)):
-        return "alarms, isolated and prev are lists of texts"
-    return ""
+    try:
+        finite = _INFINITE.isdisjoint(record.result.values())
+    except TypeError:  # a list or an object: nothing else that JSON knows has no hash
+        finite = False
+    return "" if finite else "result holds something that is not a text or a finite number"
 
 
 def body(record: Record) -> dict[str, Any]:

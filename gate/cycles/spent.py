@@ -32,31 +32,19 @@ def spent_looks(records: Iterable[Record], metric: str) -> Spent:
     A look is spent by its intent, whatever became of it, unless a void says that nothing was computed. The
     same look taken twice (a re-run, two branches) is one.
     """
-    first: dict[str, Record] = {}
-    finished: set[str] = set()
-    printed: set[str] = set()
-    voids: set[str] = set()
+    mine = [record for record in records if record.metric == metric]
+    outcomes = [record for record in mine if record.kind == "outcome"]
+    begun = [record for record in mine if record.kind in {"intent", "void"}]
+    intents = [record for record in begun if record.kind == "intent"]
+    first = {record.id: record for record in (*reversed(outcomes), *reversed(intents))}
+    finished = {record.id for record in outcomes}
+    voids = {record.id for record in begun if record.kind == "void"}
+    printed = {record.id for record in outcomes if record.result.get("printed") is True}
+    printed |= {record.id for record in mine if record.kind == "worn"}
     missed: dict[str, int] = {}
-    begun: list[Record] = []
-    for record in records:
-        if record.metric != metric:
-            continue
-        kind, look = record.kind, record.id
-        if kind == "intent":
-            first.setdefault(look, record)
-            begun.append(record)
-        elif kind == "outcome":
-            first.setdefault(look, record)
-            finished.add(look)
-            if record.result.get("printed") is True:
-                printed.add(look)
-        elif kind == "void":
-            voids.add(look)
-            begun.append(record)
-        elif kind == "worn":
-            printed.add(look)
+    for record in mine:
         if record.missed:
-            missed[look] = max(missed.get(look, 0), record.missed)
+            missed[record.id] = max(missed.get(record.id, 0), record.missed)
     open_looks = first.keys() - finished
     taken_back = (open_looks & voids) - _still_open(begun, open_looks & voids)
     for look in taken_back:

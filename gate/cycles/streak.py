@@ -87,8 +87,8 @@ def streak_of(series: Sequence[Record], attempt: Attempt, look: str) -> Streak:
 
 
 def _is_own_outcome(record: Record, attempt: Attempt) -> bool:
-    own = record.candidate["lineage"] == attempt.lineage and record.decision_digest == attempt.decision_digest
-    return own and record.kind == "outcome"
+    own = record.kind == "outcome" and record.decision_digest == attempt.decision_digest
+    return own and record.candidate["lineage"] == attempt.lineage
 
 
 def _resets(event: Record, attempt: Attempt) -> bool:
@@ -102,11 +102,11 @@ def _resets(event: Record, attempt: Attempt) -> bool:
 def _events(series: Sequence[Record], metric: str, look: str) -> list[Record]:
     """What moves a streak: the last word of each outcome in its first place, and looks that never ended."""
     outcomes = [record for record in series if record.kind == "outcome"]
-    last = {(record.id, record.candidate["digest"]): record for record in outcomes}
-    begun = {record.id for record in series if record.kind == "intent"}
-    unfinished = begun - {record.id for record in outcomes} - {look}
-    if not unfinished and len(last) == len(outcomes):
+    finished = {record.id for record in outcomes}
+    unfinished = {record.id for record in series if record.kind == "intent"} - finished - {look}
+    if not unfinished and len(finished) == len(outcomes):
         return outcomes
+    last = {(record.id, record.candidate["digest"]): record for record in outcomes}
     unfinished &= spent_looks(series, metric).unfinished
     events: list[Record] = []
     for record in series:
