@@ -59,9 +59,8 @@ class LocalStore:
 
     def transact(self, step: Step[T]) -> T:
         """The step under the file's lock."""
-        with locked(self.path) as held:
-            with uncollected():
-                records, value = step(held.history)
+        with uncollected(), locked(self.path) as held:
+            records, value = step(held.history)
             if records:
                 held.append(*records)
         return value
