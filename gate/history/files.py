@@ -104,13 +104,13 @@ def link(history: History, records: Sequence[Record]) -> tuple[tuple[Record, ...
     """The records sealed one after the other behind the heads, and the bytes to append."""
     prev, isolated = history.heads, history.torn
     sealed: list[Record] = []
-    data = b"\n" if history.unterminated else b""
+    lines = [b"\n"] if history.unterminated else []
     for record in records:
         done, line = seal(record, prev, isolated)
         prev, isolated = (done.digest,), ()
         sealed.append(done)
-        data += line + b"\n"
-    return tuple(sealed), data
+        lines.append(line + b"\n")
+    return tuple(sealed), b"".join(lines)
 
 
 @contextlib.contextmanager
