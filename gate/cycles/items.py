@@ -53,18 +53,18 @@ def item_set(ids: Sequence[str], digest: str) -> ItemSet:
     """The item set of these ids, sorted and distinct as pairing has them; ``digest`` is over them."""
     unique = sorted(set(ids)) if len(ids) <= MOST_MARKED else ids
     first, last = (unique[0], unique[-1]) if len(unique) else ("", "")
-    if max(len(first), len(last)) > LONGEST_SPAN_ID:
+    if max(len(first), len(last)) > LONGEST_SPAN_ID or not (_writable(first) and _writable(last)):
         first = last = ""
     marks = b""
     if len(unique) <= MOST_MARKED:
         hashes = (sha256(text.encode("utf-8", "surrogatepass")).digest()[:MARK_BYTES] for text in unique)
         marks = b"".join(sorted(hashes))
-    return ItemSet(digest, len(unique), base64.b64encode(marks).decode(), _plain(first), _plain(last))
+    return ItemSet(digest, len(unique), base64.b64encode(marks).decode(), first, last)
 
 
-def _plain(text: str) -> str:
-    """A lone surrogate cannot be written as UTF-8."""
-    return text.encode("utf-8", "backslashreplace").decode()
+def _writable(text: str) -> bool:
+    """A lone surrogate cannot be written as UTF-8, and a stand-in for it would sort elsewhere."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def item_set_of(holdout: Mapping[str, Any]) -> ItemSet:
@@ -75,14 +75,12 @@ def item_set_of(holdout: Mapping[str, Any]) -> ItemSet:
 
 def overlapping(mine: ItemSet, others: Mapping[str, ItemSet]) -> set[str]:
     """Digests of the ``others`` that share an item with ``mine``, or cannot be shown not to."""
-    found = {digest for digest in others if digest == mine.digest}
-    rest = [other for digest, other in others.items() if digest not in found]
-    marked = [other for other in rest if other.marks and mine.marks]
-    unmarked = [other for other in rest if not (other.marks and mine.marks)]
-    found.update(other.digest for other in unmarked if not _spans_apart(mine, other))
-    if marked:
-        found.update(_sharing_marks(mine, marked))
-    return found
+    if mine.digest in others:
+        return {mine.digest} | overlapping(mine, {d: o for d, o in others.items() if d != mine.digest})
+    near = [other for other in others.values() if not _spans_apart(mine, other)]
+    unmarked = {other.digest for other in near if not (other.marks and mine.marks)}
+    marked = [other for other in near if other.digest not in unmarked]
+    return unmarked | _sharing_marks(mine, marked) if marked else unmarked
 
 
 def _spans_apart(one: ItemSet, other: ItemSet) -> bool:
