@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 from math import inf
-from sys import intern
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -98,10 +97,6 @@ _SIGNATURES: Final = frozenset(
     tuple(level if key == "level" else _type_of(key) for key in KEYS) for level in _LEVEL_TYPES
 )
 _ALARMS, _ISOLATED, _PREV = (KEYS.index(key) for key in _TUPLES)
-# One object for equal texts that every walk over the records compares: then a comparison reads no memory.
-_REPEATED: Final = tuple(
-    KEYS.index(key) for key in ("decision_digest", "kind", "metric", "policy", "status", "verdict")
-)
 
 
 class BadRecordError(ValueError):
@@ -125,8 +120,6 @@ def record_of(parsed: object) -> Record:
     values[_ALARMS] = tuple(values[_ALARMS])
     values[_ISOLATED] = tuple(values[_ISOLATED])
     values[_PREV] = tuple(values[_PREV])
-    for index in _REPEATED:
-        values[index] = intern(values[index])
     record = Record._make(values)
     problem = _problem(record)
     if problem:
