@@ -50,7 +50,7 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
     candidate = artifact_digest(sets, "candidate")
     return Attempt(
         cycle=request.cycle or candidate[:12],
-        items=item_set(gating.table.ids.tolist(), gating.table.counts.items_digest),
+        items=item_set(gating.table.ids, gating.table.counts.items_digest),
         baseline_digest=artifact_digest(sets, "baseline"),
         candidate_digest=candidate,
         baseline_id=gating.baseline.source.system or "",

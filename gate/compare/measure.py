@@ -161,16 +161,14 @@ def changes_of(selection: Selection) -> Changes:
 
 def _largest(selection: Selection, size: Any) -> tuple[Change, ...]:
     where = np.flatnonzero(size > 0)
-    order = where[np.argsort(-size[where], kind="stable")][:MOST_CHANGES]
-    shown = selection.table.shown
-    gains = selection.gains
-    return tuple(
-        Change(
-            id=str(selection.table.ids[selection.positions[k]]),
-            baseline=float(selection.baseline[k]),
-            candidate=float(selection.candidate[k]),
-            delta=float(gains[k]),
-            shown={name: text[selection.positions[k]] for name, text in shown.items()},
-        )
-        for k in order.tolist()
+    order = where[np.argsort(-size[where], kind="stable")[:MOST_CHANGES]]
+    items = selection.positions[order]
+    shown = {name: text[items] for name, text in selection.table.shown.items()}
+    rows = zip(
+        selection.table.ids[items].tolist(),
+        selection.baseline[order].tolist(),
+        selection.candidate[order].tolist(),
+        selection.gains[order].tolist(),
+        strict=True,
     )
+    return tuple(Change(*row, {name: text[k] for name, text in shown.items()}) for k, row in enumerate(rows))

@@ -17,7 +17,8 @@ class Selection:
     """One metric on the items where both sides have a value.
 
     positions: index of each pair in the table. baseline, candidate: values in the metric's own unit, in the
-    order of ``positions``. sign: +1 for higher-is-better, -1 for lower-is-better.
+    order of ``positions``. gains: difference per pair after direction, positive is better; exact decimals
+    subtract exactly. sign: +1 for higher-is-better, -1 for lower-is-better.
     """
 
     table: PairedTable
@@ -25,6 +26,7 @@ class Selection:
     positions: IndexArray
     baseline: FloatArray
     candidate: FloatArray
+    gains: FloatArray
     sign: float
     _pairs: dict[float, Pairs] = field(default_factory=dict, repr=False, compare=False)
 
@@ -32,11 +34,6 @@ class Selection:
     def n(self) -> int:
         """Number of pairs."""
         return len(self.positions)
-
-    @property
-    def gains(self) -> FloatArray:
-        """Difference per pair after direction, positive is better; exact decimals subtract exactly."""
-        return tidy(self.sign * (self.candidate - self.baseline), self.candidate, self.baseline)
 
 
 def select(
@@ -47,13 +44,16 @@ def select(
     if mask is not None:
         usable &= mask
     positions = np.flatnonzero(usable)
+    baseline, candidate = metric.baseline[positions], metric.candidate[positions]
+    sign = 1.0 if direction == "higher" else -1.0
     return Selection(
         table=table,
         metric=metric,
         positions=positions,
-        baseline=metric.baseline[positions],
-        candidate=metric.candidate[positions],
-        sign=1.0 if direction == "higher" else -1.0,
+        baseline=baseline,
+        candidate=candidate,
+        gains=tidy(sign * (candidate - baseline), candidate, baseline),
+        sign=sign,
     )
 
 

@@ -49,7 +49,7 @@ class ItemSet(NamedTuple):
         }
 
 
-def item_set(ids: Sequence[str], digest: str) -> ItemSet:
+def item_set(ids: Sequence[str] | NDArray[np.object_], digest: str) -> ItemSet:
     """The item set of these ids, sorted and distinct as pairing has them; ``digest`` is over them."""
     unique = sorted(set(ids)) if len(ids) <= MOST_MARKED else ids
     first, last = (unique[0], unique[-1]) if len(unique) else ("", "")

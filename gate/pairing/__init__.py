@@ -25,9 +25,12 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
     Errors: duplicates; no common ids; ids on one side only, missing values or failed runs beyond what the
     policy accepts; cluster, label or ``comparable`` columns that disagree.
     """
-    same_ids = candidate.ids is baseline.ids  # then one look for duplicates is enough
-    sides = (side_of(baseline, "baseline"), side_of(candidate, "candidate", distinct=same_ids))
-    ids, *aligned = align(sides[0].ids, sides[1].ids)
+    first = side_of(baseline, "baseline")
+    same = (
+        candidate.ids is baseline.ids and baseline.repeats is None
+    )  # then one look for duplicates is enough
+    sides = (first, side_of(candidate, "candidate", first if same else None))
+    ids, *aligned = align(sides[0].ids, sides[1].ids, in_order=all(side.in_order for side in sides))
     rows = (aligned[0], aligned[1])
     both: BoolArray = (rows[0] >= 0) & (rows[1] >= 0)
     if not bool(both.any()):

@@ -10,10 +10,15 @@ from gate.artifacts.table import ObjectArray
 from gate.pairing.model import IndexArray
 
 
-def align(baseline: ObjectArray, candidate: ObjectArray) -> tuple[ObjectArray, IndexArray, IndexArray]:
-    """Sorted union of two arrays of distinct ids; per side the position of every id in it, or -1."""
+def align(
+    baseline: ObjectArray, candidate: ObjectArray, *, in_order: bool = False
+) -> tuple[ObjectArray, IndexArray, IndexArray]:
+    """Sorted union of two arrays of distinct ids; per side the position of every id in it, or -1.
+
+    in_order: both are known to be strictly ascending.
+    """
     if baseline is candidate or (len(baseline) == len(candidate) and bool((baseline == candidate).all())):
-        ids, order = _sorted(baseline)
+        ids, order = _sorted(baseline, in_order=in_order)
         return ids, order, order
     union = set(baseline)
     union.update(candidate)
@@ -27,8 +32,8 @@ def ascending(ids: ObjectArray) -> bool:
     return bool((ids[:-1] < ids[1:]).all())
 
 
-def _sorted(ids: ObjectArray) -> tuple[ObjectArray, IndexArray]:
-    if ascending(ids):
+def _sorted(ids: ObjectArray, *, in_order: bool) -> tuple[ObjectArray, IndexArray]:
+    if in_order or ascending(ids):
         return ids, np.arange(len(ids), dtype=np.int64)
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     return ids[order], order

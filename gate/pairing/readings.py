@@ -97,14 +97,13 @@ def _runs(name: str, side: Side, row: IndexArray) -> FloatArray:
     Ascending, so that the order of rows in the file changes no digit of a sum.
     """
     values = side.table.values.get(name)
-    runs = np.full((len(row), side.repeats), np.nan)
     if values is None:
-        return runs
+        return np.full((len(row), side.repeats), np.nan)
     clean = np.where(np.isfinite(values) & ~side.table.failed, values, np.nan)
     here = row >= 0
     if side.repeats == 1:
-        runs[here, 0] = clean[row[here]]
-        return runs
+        return np.where(here, clean[row], np.nan)[:, None]
+    runs = np.full((len(row), side.repeats), np.nan)
     order = np.lexsort((clean, side.groups))
     starts = np.cumsum(side.runs) - side.runs
     by_item = np.full((len(side.ids), side.repeats), np.nan)

@@ -14,13 +14,17 @@ from gate.pairing.model import IndexArray
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Items of one artifact. groups: for each row of the table, the position of its item in ``ids``."""
+    """Items of one artifact. groups: for each row of the table, the position of its item in ``ids``.
+
+    in_order: the ids are known to be strictly ascending.
+    """
 
     name: str
     table: ItemTable
     ids: ObjectArray
     groups: IndexArray
     runs: IndexArray
+    in_order: bool = False
 
     @property
     def path(self) -> str:
@@ -33,10 +37,10 @@ class Side:
         return int(self.runs.max()) if len(self.runs) else 0
 
 
-def side_of(table: ItemTable, name: str, *, distinct: bool = False) -> Side:
+def side_of(table: ItemTable, name: str, same: Side | None = None) -> Side:
     """Group the rows of a table into items. Errors: no rows; an id (or id and repeat) that occurs twice.
 
-    distinct: the ids were looked at for duplicates before.
+    same: a side with the very same ids, which were looked at for duplicates before.
     """
     if not len(table):
         raise GateError(
@@ -46,10 +50,13 @@ def side_of(table: ItemTable, name: str, *, distinct: bool = False) -> Side:
             help="score the items and write one row for each",
         )
     if table.repeats is None:
-        if not (distinct or ascending(table.ids)):
+        if same is not None:
+            return Side(name, table, same.ids, same.groups, same.runs, same.in_order)
+        in_order = ascending(table.ids)
+        if not in_order:
             _refuse_duplicates(table, table.ids.tolist(), name)
         rows = np.arange(len(table), dtype=np.int64)
-        return Side(name, table, table.ids, rows, np.ones(len(table), dtype=np.int64))
+        return Side(name, table, table.ids, rows, np.ones(len(table), dtype=np.int64), in_order)
     _refuse_missing_repeat(table, name)
     _refuse_duplicates(table, list(zip(table.ids, table.repeats, strict=True)), name)
     index: dict[str, int] = {}

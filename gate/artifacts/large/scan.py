@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gate.artifacts.content import Content
 
-_BLOCK = 4 << 20
+_BLOCK = 256 << 10
 
 
 @dataclass(slots=True)
