@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,17 +24,28 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "temp_directory": "",
     "preserve_insertion_order": "true",
+    # One thread keeps aggregates in the order of the file; two files are read side by side instead.
+    "threads": 1,
 }
+_LOCK = threading.Lock()
+
+
+@functools.cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """One empty in-memory database for the process: starting one takes as long as a small query."""
+    import duckdb  # noqa: PLC0415
+
+    database = duckdb.connect(":memory:", config=_CONFIG)
+    database.execute("SET enable_progress_bar = false")
+    return database
 
 
 @contextmanager
 def connect() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A private in-memory connection."""
-    import duckdb  # noqa: PLC0415
-
-    connection = duckdb.connect(":memory:", config=_CONFIG)
+    """A connection of the caller's own; every thread needs one."""
+    with _LOCK:
+        connection = _database().cursor()
     try:
-        connection.execute("SET enable_progress_bar = false")
         yield connection
     finally:
         connection.close()
@@ -138,7 +151,6 @@ def gathered(
     """(rows, texts each joined by line ends, numbers), all in file order; None where that is not possible.
 
     One text of all ids is far cheaper to hand over than a million texts, and so is one list of numbers.
-    Aggregates keep the order of the file when one thread runs them; two files are read side by side instead.
     """
     import duckdb  # noqa: PLC0415
 
@@ -146,7 +158,6 @@ def gathered(
     listed += [f"list(CAST({number} AS DOUBLE))" for number in numbers]
     named = ", ".join(f"{sql} AS c{index}" for index, sql in enumerate(listed))
     try:
-        connection.execute("SET threads = 1")
         found = connection.execute(f"SELECT {named} FROM {table}", [file]).fetchnumpy()  # noqa: S608
     except duckdb.Error:
         return None

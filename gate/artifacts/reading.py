@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 from gate.artifacts.build import build
@@ -98,6 +99,7 @@ def read_pair(
 
     with ThreadPoolExecutor(2) as pool:
         futures = [pool.submit(read, path, request) for path, request in work]
+        importlib.import_module("scipy.special")  # every test needs it next; here its import is no wait
         return futures[0].result(), futures[1].result()
 
 

@@ -70,7 +70,8 @@ class ItemTable:
     (error, timeout, skipped); its values count as missing. repeats, clusters: text or None.
     columns: other named text columns. lines: 1-based line of each row where the format has lines.
     identity: SHA-256 over the sorted table of the columns that the policy names, the same for every
-    row order and file format.
+    row order and file format. ids_digest: SHA-256 over the ids, one a line, where they are known to be
+    distinct and in ascending order; else empty.
     """
 
     source: Source
@@ -84,6 +85,7 @@ class ItemTable:
     lines: NDArray[np.int64] | None = None
     identity: str = ""
     cautions: tuple[tuple[str, str], ...] = ()
+    ids_digest: str = ""
 
     def __len__(self) -> int:
         return len(self.ids)

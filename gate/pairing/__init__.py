@@ -26,10 +26,9 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
     policy accepts; cluster, label or ``comparable`` columns that disagree.
     """
     first = side_of(baseline, "baseline")
-    same = (
-        candidate.ids is baseline.ids and baseline.repeats is None
-    )  # then one look for duplicates is enough
-    sides = (first, side_of(candidate, "candidate", first if same else None))
+    # One array of ids for both files needs one look for duplicates.
+    same = first if candidate.ids is baseline.ids and baseline.repeats is None else None
+    sides = (first, side_of(candidate, "candidate", same))
     ids, *aligned = align(sides[0].ids, sides[1].ids, in_order=all(side.in_order for side in sides))
     rows = (aligned[0], aligned[1])
     both: BoolArray = (rows[0] >= 0) & (rows[1] >= 0)
@@ -45,13 +44,14 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
     _refuse_many_missing(metrics, only, len(ids), sides, rules)
     clusters, n_clusters = cluster_codes(sides, rows, ids)
     columns = {name: merged_column(name, sides, rows, ids) for name in rules.columns}
+    digest = baseline.ids_digest if ids is baseline.ids and baseline.ids_digest else items_digest(ids)
     return PairedTable(
         ids=ids,
         metrics=metrics,
         columns=columns,
         shown=shown_columns(rules.show, sides, rows),
         clusters=clusters,
-        counts=_counts(sides, both, only, n_clusters, items_digest(ids)),
+        counts=_counts(sides, both, only, n_clusters, digest),
         identical=_identical(baseline, candidate),
         cautions=(*baseline.cautions, *candidate.cautions),
     )

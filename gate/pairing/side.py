@@ -52,7 +52,7 @@ def side_of(table: ItemTable, name: str, same: Side | None = None) -> Side:
     if table.repeats is None:
         if same is not None:
             return Side(name, table, same.ids, same.groups, same.runs, same.in_order)
-        in_order = ascending(table.ids)
+        in_order = bool(table.ids_digest) or ascending(table.ids)
         if not in_order:
             _refuse_duplicates(table, table.ids.tolist(), name)
         rows = np.arange(len(table), dtype=np.int64)

@@ -13,7 +13,7 @@ from gate.artifacts import summary
 from gate.artifacts.build import Caution, Job, similar_ids
 from gate.artifacts.digest import Parts, identity
 from gate.artifacts.ids import check_ids, id_texts, near_collisions, refuse_duplicates
-from gate.artifacts.large.bytesort import Order, Rows, Sorted, rows_of, sort_rows
+from gate.artifacts.large.bytesort import Order, Rows, Sorted, all_plain, rows_of, sort_rows
 from gate.artifacts.large.pulled import Pulled
 from gate.artifacts.large.shared import shared_ids
 from gate.artifacts.outcome import failed_runs
@@ -63,10 +63,10 @@ def _work(pulled: Pulled, request: ReadRequest, source: Source) -> _Work | None:
         text=pulled.text,
     )
     job = Job(records, request, source.path)
-    rows = rows_of((pulled.ids + "\n").encode("utf-8"), pulled.count)
-    if rows is None or (pulled.text and pulled.ids.partition("\n")[0].endswith(".0")):
+    rows = rows_of(pulled.ids, pulled.count)
+    if rows is None or (pulled.text and pulled.ids.partition(b"\n")[0].endswith(b".0")):
         return None
-    summary.refuse(["", pulled.ids.rpartition("\n")[2]], job.where)
+    summary.refuse(["", pulled.ids[:-1].rpartition(b"\n")[2].decode("utf-8")], job.where)
     repeats = _repeats(job)
     found = sort_rows(rows)
     if repeats is None:
@@ -93,7 +93,7 @@ def _order_with(found: Sorted, repeats: list[str]) -> Order:
 def _table(work: _Work, source: Source) -> ItemTable | None:
     request, pulled = work.job.request, work.pulled
     joined = work.rows.joined(work.order)
-    ids = shared_ids(joined)
+    ids, digest = shared_ids(joined)
     repeats = None if work.repeats is None else work.ordered(objects(work.repeats))
     similar = list(_similar(work, ids, repeats))
     outcome = outcome_paths(request)
@@ -124,12 +124,13 @@ def _table(work: _Work, source: Source) -> ItemTable | None:
         lines=_lines(work),
         identity=identity(parts, None, joined),
         cautions=tuple(cautions),
+        ids_digest=digest if repeats is None else "",
     )
 
 
 def _similar(work: _Work, ids: ObjectArray, repeats: ObjectArray | None) -> Iterator[Caution]:
     """The checks of ids one by one, where their bytes are not plain."""
-    if repeats is None and work.rows.plain():
+    if repeats is None and all_plain(work.pulled.ids):
         return
     listed: Sequence[str] = ids.tolist()
     check_ids(listed, "", work.job.where)
@@ -154,7 +155,7 @@ def _clean(column: FloatArray, failed: BoolArray) -> FloatArray:
 def _missing(work: _Work, name: str, column: FloatArray, failed: BoolArray) -> Missing:
     """Counted in file order, so that the examples are those of the plain way."""
     gaps = np.flatnonzero(~np.isfinite(column) & ~failed)
-    ids = work.pulled.ids.split("\n") if gaps.size else []
+    ids = work.pulled.ids.decode("utf-8").split("\n") if gaps.size else []
     path = work.job.paths[name]
     shown = [
         (ids[row], _place(work.pulled, row), why_missing(work.pulled.cell(path, row), text=work.pulled.text))

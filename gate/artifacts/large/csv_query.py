@@ -35,7 +35,7 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     return Pulled(
         format="tsv" if delimiter == "\t" else "csv",
         count=count,
-        ids=ids,
+        ids=ids.encode("utf-8") + b"\n",
         texts={path: cells for path, cells in zip(want.texts, texts, strict=True) if cells is not None},
         numbers=dict(zip(want.metrics, numbers, strict=True)),
         cell=_Cells(content, header, delimiter),

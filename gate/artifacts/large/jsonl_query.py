@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from gate.artifacts.content import Content
+from gate.artifacts.large.bytesort import count_byte
 from gate.artifacts.large.pulled import Pulled, Query, literal, wanted
 from gate.artifacts.large.scan import scan
 from gate.artifacts.limits import LINE_BYTES
@@ -31,7 +32,7 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     if result is None:
         return None
     count, (ids, *joined), numbers = result
-    plain_ids = _plain_ids(ids, count)
+    plain_ids = _plain_ids(ids.encode("utf-8") + b"\n", count)
     if plain_ids is None:
         return None
     return Pulled(
@@ -89,13 +90,13 @@ def _token(path: str) -> str:
     return f"{quote(path)}::VARCHAR"
 
 
-def _plain_ids(joined: str, count: int) -> str | None:
-    """Ids of one type: all text without escapes, or all whole numbers."""
-    quotes = joined.count('"')
-    if quotes == 2 * count and "\\" not in joined and joined.startswith('"'):
-        bare = joined.replace('"', "")
-        return bare if bare.count("\n") == count - 1 else None
-    if quotes == 0 and joined.isascii() and not joined.encode("ascii").translate(None, b"0123456789\n"):
+def _plain_ids(joined: bytes, count: int) -> bytes | None:
+    """Ids of one type, each line ended: all text without escapes, or all whole numbers."""
+    quotes = count_byte(joined, '"')
+    if quotes == 2 * count and b"\\" not in joined and joined.startswith(b'"'):
+        bare = joined.translate(None, b'"')
+        return bare if count_byte(bare, "\n") == count else None
+    if quotes == 0 and not joined.translate(None, b"0123456789\n"):
         return joined
     return None
 

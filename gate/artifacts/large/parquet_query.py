@@ -41,7 +41,7 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     return Pulled(
         format="parquet",
         count=count,
-        ids=ids,
+        ids=ids.encode("utf-8") + b"\n",
         texts={path: cells for path, cells in zip(want.texts, texts, strict=True) if cells is not None},
         numbers=dict(zip(want.metrics, numbers, strict=True)),
         cell=lambda path, row: _cell(content, path, row),

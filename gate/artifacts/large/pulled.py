@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pulled:
-    """ids: one a line, each ended. texts: path -> cells, for repeats, clusters, text columns and run status.
+    """ids: UTF-8, one a line, each ended.
 
-    numbers: path -> values, not finite where there is no number. cell: what stands there, as Python value.
+    texts: path -> cells, for repeats, clusters, text columns and run status. numbers: path -> values, not
+    finite where there is no number. cell: what stands there, as Python value.
     """
 
     format: str
     count: int
-    ids: str
+    ids: bytes
     texts: Mapping[str, list[Any]]
     numbers: Mapping[str, FloatArray]
     cell: Callable[[str, int], Any]
