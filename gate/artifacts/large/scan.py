@@ -40,7 +40,8 @@ def scan(content: Content, delimiter: bytes | None) -> Scan | None:
     last = b"\n\n\n"
     unended = 0
     while block := content.file.read(_BLOCK):
-        ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
+        codes = np.frombuffer(block, dtype=np.uint8)
+        ends = np.flatnonzero(codes == ord("\n"))
         unended = 0 if ends.size else unended + len(block)
         if unended >= _LONGEST or b"\x00" in block:
             return None
@@ -55,7 +56,7 @@ def scan(content: Content, delimiter: bytes | None) -> Scan | None:
             _scan_json(last + block, ends + len(last), found)
         else:
             found.quotes |= b'"' in block
-            found.delimiters += block.count(delimiter)
+            found.delimiters += int(np.count_nonzero(codes == ord(delimiter)))
         last = (last + block[-3:])[-3:]
     if decoder.getstate()[0] or last.endswith(b"\n\n"):
         return None
