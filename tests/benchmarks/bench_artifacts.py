@@ -4,7 +4,11 @@
 
 Bounds for 1,000,000 rows, the second file shuffled: at most 1.6 times (DuckDB reading and joining the two
 files in a process of its own, plus the imports of a cold run), and at most 3 times DuckDB's peak memory. A
-pair of 10,000,000 rows of Parquet stays under 6 GB. Printed are medians of pairs.
+pair of 10,000,000 rows of Parquet stays under 6 GB. Printed are medians of pairs; the exit code is 1 where
+one is beyond its bound.
+
+Seen on 2 cores, Python 3.11, DuckDB 2.0.1: CSV 1.34, JSON Lines 1.48, Parquet 1.46 times the floor; 2.2, 2.0
+and 1.7 times DuckDB's memory (562 to 618 MiB). 10,000,000 rows of Parquet: 13 s, 2.9 GB.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from time import perf_counter
 import duckdb
 
 PAIRS = 5
+ROWS, TIMES, MEMORY = 1_000_000, 1.6, 3.0
+MOST_MIB = 6e9 / 2**20
 IMPORTS = "import numpy, pydantic, yaml, jinja2, scipy.special"
 POLICY = "version: 1\nname: large\ngating: {metric: correct, kind: binary, direction: higher, margin: 0.01}\n"
 READERS = {"csv": "read_csv", "jsonl": "read_json", "parquet": "read_parquet"}
@@ -67,8 +73,8 @@ def join(reader: str, paths: tuple[str, str]) -> str:
     return f'import duckdb; duckdb.sql("{query}").fetchall()'
 
 
-def measure(folder: Path, rows: int, kind: str) -> None:
-    """One line for a file type."""
+def measure(folder: Path, rows: int, kind: str) -> bool:
+    """One line for a file type; whether it is within its bounds."""
     paths = make(folder, rows, kind)
     policy = folder / "gate.yaml"
     policy.write_text(POLICY, encoding="utf-8")
@@ -96,15 +102,18 @@ def measure(folder: Path, rows: int, kind: str) -> None:
         f"{kind:8} {rows:>11,} rows: {seconds:6.2f} s, wall {wall:.2f} x floor (at most 1.6), "
         f"processor {cpu:.2f} x, peak {peak:.2f} x DuckDB (at most 3), {most:,.0f} MiB"
     )
+    return (wall <= TIMES and peak <= MEMORY) if rows == ROWS else most <= MOST_MIB
 
 
-def main() -> None:
+def main() -> int:
     """Measure every file type."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    within = True
     for kind in sys.argv[2:] or READERS:
         with tempfile.TemporaryDirectory() as folder:
-            measure(Path(folder), rows, kind)
+            within &= measure(Path(folder), rows, kind)
+    return 0 if within else 1
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -1,6 +1,8 @@
 """Verify a history of 10,000 records and plan a look on it, as a multiple of parsing it with the json module.
 
-Run: python tests/benchmarks/bench_history.py
+Run: python tests/benchmarks/bench_history.py (exit code 1 beyond the limit)
+
+Seen on 2 cores, Python 3.11: 1.21 to 1.23 (one re-used holdout), 1.23 to 1.32 (fresh windows).
 """
 
 from __future__ import annotations
