@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.artifacts.content import Content
 from gate.artifacts.large.pulled import Pulled, Query, lines_of, literal, wanted
-from gate.artifacts.large.scan import scan
+from gate.artifacts.large.scan import Scan, scan
 from gate.artifacts.limits import LINE_BYTES
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.values import NO_VALUE
@@ -17,20 +17,20 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     from gate.artifacts.formats.delimited import open_table  # noqa: PLC0415
 
     header, _, delimiter = open_table(content, request.format)
-    found = scan(content, delimiter.encode())
-    if found is None or found.quotes or found.carriage_returns or delimiter == ";":
+    head = content.head
+    if b'"' in head or b"\r" in head or head[:1] in {b"\n", b" ", b"\t"} or delimiter == ";":
         return None
-    if found.delimiters != found.lines * (len(header) - 1):
-        return None  # DuckDB forgives a delimiter at the end of a row
-    if len(header) > WIDEST_HEADER or content.head[:1] in {b"\n", b" ", b"\t"}:
+    if len(header) > WIDEST_HEADER:
         return None
     want = wanted(request, lambda path: header.count(path) == 1)
     if want is None:
         return None
-    result = _query(header, delimiter, request).run(content, want, found.lines - 1)
+    result = _query(header, delimiter, request).run(content, want)
     if result is None:
         return None
     count, (ids, *joined), numbers = result
+    if not _regular(scan(content, delimiter.encode()), count + 1, len(header)):
+        return None
     texts = [lines_of(column, count) for column in joined]
     return Pulled(
         format="tsv" if delimiter == "\t" else "csv",
@@ -43,6 +43,13 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
         text=True,
         first_line=2,
     )
+
+
+def _regular(found: Scan | None, lines: int, columns: int) -> bool:
+    """Nothing is quoted, and each line has the same number of cells: DuckDB forgives a delimiter too many."""
+    if found is None or found.quotes or found.carriage_returns or found.lines != lines:
+        return False
+    return found.delimiters == lines * (columns - 1)
 
 
 def _query(header: list[str], delimiter: str, request: ReadRequest) -> Query:

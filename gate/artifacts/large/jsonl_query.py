@@ -19,19 +19,21 @@ from gate.errors import GateError
 def pull(content: Content, request: ReadRequest) -> Pulled | None:
     """The named columns, or None where the plain way has to look."""
     rows = _first_rows(content)
-    found = scan(content, None)
-    if found is None or found.odd_ends or rows is None:
+    if rows is None:
         return None
     names = set().union(*rows)
-    if found.keys != found.lines * len(names) or any(len(row) != len(names) for row in rows):
-        return None  # nested objects, keys that vary, or a key that occurs twice
     want = wanted(request, names.__contains__)
-    if want is None:
+    if want is None or any(len(row) != len(names) or dict in map(type, row.values()) for row in rows):
         return None
-    result = _query([want.id, *want.texts, *want.metrics], request).run(content, want, found.lines)
+    result = _query([want.id, *want.texts, *want.metrics], request).run(content, want)
     if result is None:
         return None
     count, (ids, *joined), numbers = result
+    found = scan(content, None)
+    if found is None or found.odd_ends or found.lines != count:
+        return None
+    if found.keys != count * len(names):
+        return None  # nested objects, keys that vary, or a key that occurs twice
     plain_ids = _plain_ids(ids.encode("utf-8") + b"\n", count)
     if plain_ids is None:
         return None

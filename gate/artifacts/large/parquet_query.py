@@ -31,7 +31,7 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     def number(path: str, _: str) -> str:
         return f"coalesce(CAST({engine.quote(path)} AS DOUBLE), 'nan'::DOUBLE)"
 
-    result = Query(table="read_parquet(?)", text=text, number=number).run(content, want, None)
+    result = Query(table="read_parquet(?)", text=text, number=number).run(content, want)
     if result is None:
         return None
     count, (ids, *joined), numbers = result

@@ -1,4 +1,4 @@
-"""One pass over the bytes of a text file: what has to hold before an engine may read it."""
+"""One pass over the bytes of a text file: what has to hold if an engine's reading of it is to be used."""
 
 from __future__ import annotations
 
