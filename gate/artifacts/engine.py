@@ -40,6 +40,11 @@ def _database() -> duckdb.DuckDBPyConnection:
     return database
 
 
+def release() -> None:
+    """Give the memory back that the database holds; the next connection starts another one."""
+    _database.cache_clear()
+
+
 @contextmanager
 def connect() -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection of the caller's own; every thread needs one."""

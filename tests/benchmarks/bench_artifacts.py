@@ -7,8 +7,8 @@ files in a process of its own, plus the imports of a cold run), and at most 3 ti
 pair of 10,000,000 rows of Parquet stays under 6 GB. Printed are medians of pairs; the exit code is 1 where
 one is beyond its bound.
 
-Seen on 2 cores, Python 3.11, DuckDB 2.0.1: CSV 1.34, JSON Lines 1.48, Parquet 1.46 times the floor; 2.2, 2.0
-and 1.7 times DuckDB's memory (562 to 618 MiB). 10,000,000 rows of Parquet: 13 s, 2.9 GB.
+Seen on 2 cores, Python 3.11, DuckDB 2.0.1: CSV 1.27, JSON Lines 1.51, Parquet 1.48 times the floor; 1.9, 1.8
+and 1.6 times DuckDB's memory (508 to 547 MiB). 10,000,000 rows of Parquet: 13 s, 2.9 GB.
 """
 
 from __future__ import annotations
