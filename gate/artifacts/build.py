@@ -13,7 +13,7 @@ from gate.artifacts import summary
 from gate.artifacts.absent import missing_column, no_ids
 from gate.artifacts.digest import Parts, identity, sort_order
 from gate.artifacts.ids import check_ids, content_id, id_texts, is_content, near_collisions, refuse_duplicates
-from gate.artifacts.outcome import failed_runs
+from gate.artifacts.outcome import failed_runs, odd_statuses
 from gate.artifacts.records import RESERVED, Records, outcome_paths, paths_of, place
 from gate.artifacts.table import BoolArray, ItemTable, ObjectArray, ReadRequest, Source
 from gate.artifacts.texts import objects, text_column
@@ -93,7 +93,13 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
         columns=_with_extra(records, columns),
         lines=None if records.lines is None else np.asarray(records.lines, dtype=np.int64),
         identity=identity(parts, sort_order(ids, repeats)),
-        cautions=(*records.cautions, *_id_cautions(ids, repeats), *metric_cautions, *column_cautions),
+        cautions=(
+            *records.cautions,
+            *_id_cautions(ids, repeats),
+            *metric_cautions,
+            *column_cautions,
+            *odd_statuses(records, outcome.get("status")),
+        ),
     )
 
 

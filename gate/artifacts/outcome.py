@@ -11,10 +11,27 @@ import numpy as np
 from gate.artifacts.records import ABSENT, Records
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import BoolArray
+from gate.errors import examples
 
 FAILED_STATUS = frozenset(
     {"error", "errored", "timeout", "timed_out", "timedout", "skipped", "cancelled", "canceled", "crashed"}
     | {"infra_error", "failed_to_run"}
+)
+RAN_STATUS = frozenset(
+    {"", "ok", "okay", "ran", "done", "valid", "scored", "success", "successful", "succeeded", "complete"}
+    | {
+        "completed",
+        "finished",
+        "pass",
+        "passed",
+        "fail",
+        "failed",
+        "failure",
+        "correct",
+        "incorrect",
+        "wrong",
+    }
+    | {"true", "false", "0", "1", "200"}
 )
 _NO_ERROR_TEXT = frozenset({"", "null", "none", "nan", "false", "0"})
 
@@ -50,4 +67,19 @@ def _is_error(cell: Any, *, text: bool) -> bool:
 
 
 def _is_failed(cell: Any) -> bool:
-    return isinstance(cell, str) and cell.strip().lower().replace("-", "_").replace(" ", "_") in FAILED_STATUS
+    return isinstance(cell, str) and _word(cell) in FAILED_STATUS
+
+
+def _word(cell: Any) -> str:
+    return str(cell).strip().lower().replace("-", "_").replace(" ", "_")
+
+
+def odd_statuses(records: Records, status: str | None) -> list[tuple[str, str]]:
+    """The caution for words in the reserved column that this gate knows neither as run nor as failed."""
+    cells = [] if status is None else records.cells.get(status, [])
+    texts = [str(cell) for cell in cells if cell is not None and cell is not ABSENT]
+    odd = {text for text in set(texts) if _word(text) not in FAILED_STATUS | RAN_STATUS}
+    if not odd:
+        return []
+    count = sum(text in odd for text in texts)
+    return [("status_unknown", f"{count} runs count as completed with status {examples(sorted(odd))}")]

@@ -11,6 +11,9 @@ import pytest
 import zstandard
 
 from gate.artifacts import detect, read
+from gate.artifacts.content import open_content
+from gate.artifacts.large.way import read_large
+from gate.artifacts.table import ReadRequest
 
 from .helpers import ask, jsonl, refusal, table, values, write
 
@@ -276,3 +279,21 @@ def test_text_columns(tmp_path: Path) -> None:
     assert found.columns["z"].tolist() == ['{"a":[null],"b":1}', None]
     assert all(array.dtype == np.object_ for array in found.columns.values())
     assert refusal(tmp_path, '{"id":"a","score":1,"x":"\\udc00"}\n', columns=("x",)).code == "invalid_text"
+
+
+@pytest.mark.parametrize("least", [None, 0])
+def test_a_status_that_nobody_knows_is_named(tmp_path: Path, least: int | None) -> None:
+    """A word of its own for a crash must not pass for a completed run without being seen."""
+    rows = "id,score,status\na,1,ok\nb,0,Timed out\nc,0,oom_killed\nd,1,preempted\ne,1,\n"
+    path = tmp_path / "run.csv"
+    path.write_text(rows)
+    request = ReadRequest(metrics={"score": "binary"})
+    content = open_content(str(path))
+    found = read(str(path), request) if least is None else read_large(content, "csv", request, least)
+    content.close()
+    assert found is not None
+    assert found.failed.tolist() == [False, True, False, False, False]
+    said = dict(found.cautions)["status_unknown"]
+    assert said.startswith("2 runs count as completed")
+    assert "oom_killed" in said
+    assert "preempted" in said

@@ -16,7 +16,7 @@ from gate.artifacts.ids import check_ids, id_texts, near_collisions, refuse_dupl
 from gate.artifacts.large.bytesort import Order, Rows, Sorted, all_plain, rows_of, sort_rows
 from gate.artifacts.large.pulled import Pulled
 from gate.artifacts.large.shared import shared_ids
-from gate.artifacts.outcome import failed_runs
+from gate.artifacts.outcome import failed_runs, odd_statuses
 from gate.artifacts.records import RESERVED, Records, outcome_paths
 from gate.artifacts.table import BoolArray, FloatArray, ItemTable, Missing, ObjectArray, ReadRequest, Source
 from gate.artifacts.texts import objects, text_column
@@ -112,6 +112,7 @@ def _table(work: _Work, source: Source) -> ItemTable | None:
         columns=columns,
     )
     cautions = [*similar, *(absent for name in found if (absent := _absent(work, name))), *cautions]
+    cautions += odd_statuses(work.job.records, outcome.get("status"))
     return ItemTable(
         source=source,
         ids=ids,
