@@ -36,11 +36,11 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
         "decision_digest": loaded.decision_digest,
         "policy": policy.name,
         "policy_digest": loaded.policy_digest,
-        "ci": dict(request.ci),
+        "ci": {key: recordable(value) for key, value in request.ci.items()},
     }
     if sets is None:
         return Attempt(
-            cycle=request.cycle or "",
+            cycle=recordable(request.cycle or ""),
             items=item_set((), ""),
             baseline_digest="",
             candidate_digest="",
@@ -49,16 +49,21 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
     gating = sets[policy.gating.set]
     candidate = artifact_digest(sets, "candidate")
     return Attempt(
-        cycle=request.cycle or candidate[:12],
+        cycle=recordable(request.cycle or candidate[:12]),
         items=item_set(gating.table.ids, gating.table.counts.items_digest),
         baseline_digest=artifact_digest(sets, "baseline"),
         candidate_digest=candidate,
-        baseline_id=gating.baseline.source.system or "",
-        candidate_id=gating.candidate.source.system or "",
+        baseline_id=recordable(gating.baseline.source.system or ""),
+        candidate_id=recordable(gating.candidate.source.system or ""),
         identical=gating.table.identical,
         artifacts_time=_earliest(gating),
         **known,
     )
+
+
+def recordable(text: str) -> str:
+    """The text with bytes that are no UTF-8 (lone surrogates) spelled out, as a record can keep it."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _earliest(gating: ItemSet) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from gate import __version__
 from gate.cli.streams import Streams
 from gate.cycles.chart import draw
-from gate.history.checks import head_line, merge, verify
+from gate.history.checks import head_line, join, require_head
 from gate.history.session import store_for
 
 EPILOG = """\
@@ -42,10 +42,12 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     elif args.action == "show":
         streams.print(draw(store_for(args.file).read()))
     elif args.action == "verify":
-        found = verify(args.file, args.expect_head)
+        found = store_for(args.file).read()
+        if args.expect_head:
+            require_head(found, args.expect_head)
         for caution in found.cautions:
             streams.complain(f"caution: {caution.message}")
         streams.print(f"verified: {head_line(found)}")
     else:
-        streams.print(f"merged: {head_line(merge(args.files, args.out))}")
+        streams.print(f"merged: {head_line(join([store_for(file).read() for file in args.files], args.out))}")
     return 0

@@ -48,4 +48,4 @@ def was_promoted(
 
 def _young(record: Record, max_age_days: float, now: datetime | None) -> bool:
     when = moment(record.time)
-    return when is not None and now is not None and now - when <= timedelta(days=max_age_days)
+    return when is not None and now is not None and (now - when) / timedelta(days=1) <= max_age_days

@@ -168,10 +168,9 @@ def body(record: Record) -> dict[str, Any]:
 
 
 def canonical(value: Mapping[str, Any]) -> bytes:
-    """Sorted keys, no spaces, UTF-8, no NaN: one value has one spelling."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).encode()
+    """Sorted keys, no spaces, UTF-8, no NaN: one value has one spelling. A lone surrogate becomes ``?``."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "replace")
 
 
 def seal(record: Record, prev: tuple[str, ...], isolated: tuple[str, ...] = ()) -> tuple[Record, bytes]:

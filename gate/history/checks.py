@@ -49,8 +49,12 @@ def head_line(history: History) -> str:
 
 
 def merge(paths: Sequence[str | Path], out: str | Path) -> History:
+    """The union of the files of histories that began as one, in a new file."""
+    return join([load(path) for path in paths], out)
+
+
+def join(histories: Sequence[History], out: str | Path) -> History:
     """The union of histories that began as one, in a new file. The next append joins their heads."""
-    histories = [load(path) for path in paths]
     if not histories:
         raise GateError("usage", "nothing to merge: no history was given")
     for history in histories[1:]:

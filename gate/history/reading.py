@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import from_json
 
@@ -39,7 +40,7 @@ def parse(data: bytes, where: str) -> History:
     except ChainError as error:
         place = f"{where}:{read.line_of(error.digest)}"
         raise GateError(error.code, str(error), where=place, help=_RESTORE) from None
-    torn = _torn_tail(read, records, where)
+    torn = _torn_tail(read, records, len(lines) - unterminated, where)
     cautions = tuple(_torn_caution(where, number, line) for number, line in torn)
     named = tuple(sorted({sha256(line).hexdigest() for _, line in torn}))
     return History(records, heads, where, named, unterminated, cautions)
@@ -78,7 +79,7 @@ def _read_lines(lines: list[bytes], where: str) -> _Lines:
         for number, line in enumerate(lines, start=1):
             parsed = _parsed(line)
             if parsed is _BAD:
-                read.bad.append((number, line))
+                read.bad.append((number, line.rstrip(b"\r")))
             elif parsed is not _BLANK:
                 record = record_of(parsed)
                 if not line_matches(line.rstrip(b"\r"), record.digest):
@@ -107,20 +108,36 @@ def _parsed(line: bytes) -> Any:
         return _BAD if line.strip() else _BLANK
 
 
-def _torn_tail(read: _Lines, records: tuple[Record, ...], where: str) -> list[tuple[int, bytes]]:
-    """Lines that are no JSON and stand after the last record: writes that were cut off. Elsewhere: an error,
-    unless a record names them as isolated."""
+_BEGINNING: Final = b'{"alarms":['
+_WHOLE: Final = re.compile(rb',"verdict":"[^"]*"}')
+
+
+def _torn_tail(read: _Lines, records: tuple[Record, ...], lines: int, where: str) -> list[tuple[int, bytes]]:
+    """Lines that are no JSON and stand after the last record: writes that were cut off. Elsewhere, or where
+    they are no beginning of a record: an error, unless a record names them as isolated."""
     named = {digest for record in records for digest in record.isolated}
     unnamed = [(number, line) for number, line in read.bad if sha256(line).hexdigest() not in named]
     for number, line in unnamed:
-        if number < read.number_of[-1]:
+        if number < read.number_of[-1] or not _may_be_cut_off(line, ended=number <= lines):
             raise GateError(
                 "history_bad_line",
-                f"the line is no JSON and no later record names it as cut off ({len(line)} bytes)",
+                f"the line is no JSON, and it is no write that was cut off ({len(line)} bytes)",
                 where=f"{where}:{number}",
                 help=_RESTORE,
             )
     return unnamed
+
+
+def _may_be_cut_off(line: bytes, *, ended: bool) -> bool:
+    """Whether a write that was cut off may have left this, and not a change of a record that was whole.
+
+    A cut leaves the beginning of a record; a newline follows only if the next write was cut off right after
+    it. Two signs of the end are looked for, because one changed byte can spoil only one.
+    """
+    if not ended:
+        return _WHOLE.search(line) is None
+    at_end = b',"verdict":"' in line or (b',"tool":"' in line and line.endswith(b'"}'))
+    return line.startswith(_BEGINNING[: len(line)]) and not at_end
 
 
 def _torn_caution(where: str, number: int, line: bytes) -> Caution:
