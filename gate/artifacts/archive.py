@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import stat
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from typing import IO, cast
 
 from gate.artifacts import limits
 from gate.artifacts.content import Content
@@ -25,7 +27,7 @@ class Archive:
         self.unpacked = 0
         self._refuse_many()
         try:
-            with zipfile.ZipFile(content.file) as archive:
+            with zipfile.ZipFile(cast("IO[bytes]", _Directory(content))) as archive:
                 members = archive.infolist()
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError, struct.error) as error:
             raise self._broken(str(error)) from None
@@ -43,7 +45,7 @@ class Archive:
     def read(self, name: str) -> bytes:
         """One member, whatever the archive claims about its size; bounded."""
         member = self._members[name]
-        blocks: list[bytes] = []
+        found = io.BytesIO()
         size = 0
         try:
             for block in self._blocks(member):
@@ -51,10 +53,10 @@ class Archive:
                 self.unpacked += len(block)
                 budget(size, member.compress_size, f"{self.content.path}!{_shown(name)}")
                 budget(self.unpacked, self.content.size, self.content.path)
-                blocks.append(block)
+                found.write(block)
         except (zlib.error, EOFError, OSError, ValueError, OverflowError) as error:
             raise self._broken(str(error), name) from None
-        data = b"".join(blocks)
+        data = found.getvalue()
         if zlib.crc32(data) != member.CRC:
             raise self._broken("its checksum does not fit", name)
         return data
@@ -71,12 +73,7 @@ class Archive:
             count = max(count, struct.unpack_from("<Q", tail, wide + 32)[0])
         file.seek(0)
         if count > limits.MEMBERS:
-            raise GateError(
-                "archive_too_large",
-                f"the archive has {count:,} members (at most {limits.MEMBERS:,})",
-                where=self.content.path,
-                help="split the log",
-            )
+            raise _too_many(f"{count:,}", self.content.path)
 
     def _check(self, member: zipfile.ZipInfo) -> None:
         name = member.filename
@@ -135,6 +132,29 @@ class Archive:
 
 
 _HELP = "give the log as the tool wrote it"
+
+
+class _Directory:
+    """The archive as ``zipfile`` may see it: it never parses a longer list, whatever the end record says."""
+
+    def __init__(self, content: Content) -> None:
+        self.path, self._read = content.path, content.file.read
+        self.seek, self.tell = content.file.seek, content.file.tell
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._read(size) if size <= limits.DIRECTORY_BYTES else b""
+        if size <= limits.DIRECTORY_BYTES and data.count(b"PK\x01\x02") <= limits.MEMBERS:
+            return data
+        raise _too_many(f"more than {limits.MEMBERS:,}", self.path)
+
+
+def _too_many(found: str, path: str) -> GateError:
+    return GateError(
+        "archive_too_large",
+        f"the archive has {found} members (at most {limits.MEMBERS:,})",
+        where=path,
+        help="split the log",
+    )
 
 
 def _shown(name: str) -> str:

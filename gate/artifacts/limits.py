@@ -21,13 +21,24 @@ RATIO: Final = 200
 LINE_BYTES: Final = 8 * MIB
 """One line. Lines of 1.5 MB occur in real logs."""
 MEMBERS: Final = 50_000
-"""Members of a zip archive."""
+"""Members of a zip archive, or parts one behind the other in a gzip or zstd file."""
+DIRECTORY_BYTES: Final = 16 * MIB
+"""The list of members of a zip archive."""
 DEPTH: Final = 64
 """Nesting of JSON and XML."""
 DIGITS: Final = 4300
 """Digits of one integer, Python's own default, kept even where the environment lifts it."""
 ID_CHARS: Final = 4096
+CONTAINERS: Final = 4_000_000
+"""Objects and lists of one JSON document."""
+ELEMENTS: Final = 1_000_000
+"""Tests, outcomes and properties of one XML document."""
+JSON_VALUES: Final = 20_000_000
+"""Values of one JSON document: each takes far more memory than it has bytes."""
+PACKED_LINES: Final = 10_000_000
+"""Lines of a file that was compressed: a short file must not hold the machine for minutes."""
 COLUMNS: Final = 50_000
+GZIP_READ: Final = 16 * KIB
 ZSTD_READ: Final = KIB
 """Packed bytes unpacked at a time: even at the format's best ratio a block stays small."""
 WINDOW_BYTES: Final = 128 * MIB

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gate.artifacts import limits
 from gate.errors import GateError, quoted
@@ -42,7 +44,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=NoNumber)
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BACKSLASHES = re.compile(r"\\*")
+_SLICE = 4 * limits.MIB
+_NO_STRUCTURE = bytes(set(range(256)) - set(b'[]{},"'))
 _LONG_INTEGER = re.compile(rf"\d{{{limits.DIGITS + 1}}}")
 
 
@@ -78,13 +82,39 @@ def _start(text: str) -> int:
 
 
 def _refuse_deep(text: str, path: str, line: int | None) -> None:
-    if text.count("{") + text.count("[") <= limits.DEPTH:
+    if text.count("{") + text.count("[") <= limits.DEPTH and len(text) < _SLICE:
         return
-    brackets = re.sub(r"[^\[\]{}]+", "", _STRINGS.sub("", text)).encode("ascii")
-    codes = np.frombuffer(brackets, dtype=np.uint8)
-    steps = np.where((codes == ord("{")) | (codes == ord("[")), 1, -1)
-    if steps.size and int(np.cumsum(steps, dtype=np.int64).max()) > limits.DEPTH:
-        raise _too_deep(path, line)
+    depth = containers = values = 0
+    inside = False
+    for signs in _structure(text):
+        marks = signs == ord('"')
+        within = np.logical_xor.accumulate(np.concatenate(([inside], marks)))
+        inside = bool(within[-1])
+        plain = signs[~within[1:] & ~marks]
+        opened = (plain == ord("{")) | (plain == ord("["))
+        commas = plain == ord(",")
+        steps = np.where(opened, 1, np.where(commas, 0, -1))
+        if steps.size:
+            if depth + int(np.cumsum(steps).max()) > limits.DEPTH:
+                raise _too_deep(path, line)
+            depth += int(steps.sum())
+        containers += int(opened.sum())
+        values += int(commas.sum())
+        if containers > limits.CONTAINERS or values + containers > limits.JSON_VALUES:
+            raise _too_many(path, line)
+
+
+def _structure(text: str) -> Iterator[NDArray[np.uint8]]:
+    """Quotes, brackets and commas of the text in pieces, those that a backslash escapes left out."""
+    start = 0
+    while start < len(text):
+        found = _BACKSLASHES.match(text, min(start + _SLICE, len(text)))
+        end = found.end() + 1 if found else len(text)  # behind a run of backslashes and what it escapes
+        piece = text[start:end].encode("utf-8", "surrogatepass")
+        if b"\\" in piece:
+            piece = piece.replace(b"\\\\", b"").replace(b'\\"', b"")
+        yield np.frombuffer(piece.translate(None, _NO_STRUCTURE), dtype=np.uint8)
+        start = end
 
 
 def _invalid(message: str, text: str, position: int, path: str, line: int | None) -> GateError:
@@ -107,6 +137,15 @@ def _too_long(path: str, line: int | None) -> GateError:
 def _too_deep(path: str, line: int | None) -> GateError:
     where = path if line is None else f"{path}:{line}"
     return GateError("too_deep", f"nested deeper than {limits.DEPTH} levels", where=where)
+
+
+def _too_many(path: str, line: int | None) -> GateError:
+    return GateError(
+        "document_too_large",
+        f"one document of more than {limits.CONTAINERS:,} objects or {limits.JSON_VALUES:,} values",
+        where=path if line is None else f"{path}:{line}",
+        help="write JSON Lines or Parquet, which are read in pieces",
+    )
 
 
 def refuse_doubled(value: Any, path: str, line: int | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -15,11 +14,13 @@ from gate.errors import GateError
 def unpack(raw: BinaryIO, packing: str, path: str) -> tuple[BinaryIO, int]:
     """(unpacked file at position 0, its size). Nothing beyond the budget is ever produced."""
     out = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
-    size = 0
+    size = lines = 0
     try:
         for block in _blocks(raw, packing, path):
             size += len(block)
+            lines += block.count(b"\n")
             budget(size, raw.tell(), path)
+            _bound("lines", lines, limits.PACKED_LINES, path)
             out.write(block)
     except BaseException:
         out.close()
@@ -53,25 +54,54 @@ def _blocks(raw: BinaryIO, packing: str, path: str) -> Iterator[bytes]:
     raw.seek(0)
     try:
         if packing == "gzip":
-            with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
-                while block := stream.read(limits.MIB):
-                    yield block
+            yield from _gzip_blocks(raw, path)
         else:
-            yield from _zstd_blocks(raw)
+            yield from _zstd_blocks(raw, path)
     except (OSError, EOFError, zlib.error) as error:
         raise _broken(packing, path, error) from None
 
 
-def _zstd_blocks(raw: BinaryIO) -> Iterator[bytes]:
+def _gzip_blocks(raw: BinaryIO, path: str) -> Iterator[bytes]:
+    """Part by part; zlib checks headers and checksums. Zeros behind a part are padding, nothing else is."""
+    stream, parts = zlib.decompressobj(zlib.MAX_WBITS + 16), 1
+    while packed := raw.read(limits.GZIP_READ):
+        while packed:
+            if stream.eof:
+                packed = packed.lstrip(b"\0")
+                if not packed:
+                    break
+                parts += 1
+                _bound("parts", parts, limits.MEMBERS, path)
+                stream = zlib.decompressobj(zlib.MAX_WBITS + 16)
+            yield stream.decompress(packed, limits.MIB)
+            packed = stream.unused_data if stream.eof else stream.unconsumed_tail
+    yield stream.flush()
+    if not stream.eof:
+        raise EOFError("the last part does not end")
+
+
+def _bound(what: str, found: int, most: int, path: str) -> None:
+    if found > most:
+        raise GateError(
+            "unpacks_too_large",
+            f"it has more than {most:,} {what}",
+            where=path,
+            help="unpack it yourself if you trust it, or write Parquet",
+        )
+
+
+def _zstd_blocks(raw: BinaryIO, path: str) -> Iterator[bytes]:
     """Frame by frame; a frame that does not end is an error (the library's own reader keeps quiet)."""
     import zstandard  # noqa: PLC0415
 
     decompressor = zstandard.ZstdDecompressor(max_window_size=limits.WINDOW_BYTES)
-    frame = decompressor.decompressobj()
+    frame, parts = decompressor.decompressobj(), 1
     try:
         while packed := raw.read(limits.ZSTD_READ):
             while packed:
                 if frame.eof:
+                    parts += 1
+                    _bound("parts", parts, limits.MEMBERS, path)
                     frame = decompressor.decompressobj()
                 yield frame.decompress(packed)
                 packed = frame.unused_data if frame.eof else b""

@@ -42,6 +42,7 @@ class _Test:
 
 
 _OUTCOMES = frozenset({"failure", "error", "skipped"})
+_KEPT = _OUTCOMES | {"testcase", "property"}
 _ROOTS = frozenset({"testsuites", "testsuite"})
 
 
@@ -52,6 +53,7 @@ class _Reader:
         self.path = path
         self.tests: list[_Test] = []
         self.stack: list[str] = []
+        self.kept = 0
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
@@ -61,7 +63,11 @@ class _Reader:
     def read(self, data: bytes) -> list[_Test]:
         """The tests, or a GateError with the line."""
         try:
-            self.parser.Parse(data, True)
+            for start in range(0, len(data), limits.MIB):
+                self.parser.Parse(data[start : start + limits.MIB], False)
+                if start - self.parser.CurrentByteIndex > limits.LINE_BYTES:
+                    raise self._too_large(f"one element of more than {limits.LINE_BYTES // limits.MIB} MiB")
+            self.parser.Parse(b"", True)
         except (expat.ExpatError, ValueError, LookupError) as error:
             line = self.parser.ErrorLineNumber
             raise GateError(
@@ -80,6 +86,14 @@ class _Reader:
             help="remove the DOCTYPE",
         )
 
+    def _too_large(self, what: str) -> GateError:
+        return GateError(
+            "document_too_large",
+            f"the report holds {what}",
+            where=f"{self.path}:{self.parser.CurrentLineNumber}",
+            help="split the report",
+        )
+
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition("}")[2]
         if not self.stack and name not in _ROOTS:
@@ -91,6 +105,9 @@ class _Reader:
             )
         if len(self.stack) >= limits.DEPTH:
             raise GateError("too_deep", f"nested deeper than {limits.DEPTH} levels", where=self.path)
+        self.kept += name in _KEPT
+        if self.kept > limits.ELEMENTS:
+            raise self._too_large(f"more than {limits.ELEMENTS:,} tests, outcomes and properties")
         if name == "testcase":
             self.tests.append(_Test(self.parser.CurrentLineNumber, attributes))
         elif self.tests and "testcase" in self.stack:
