@@ -7,7 +7,7 @@ from gate.artifacts.large.pulled import Pulled, Query, lines_of, literal, wanted
 from gate.artifacts.large.scan import Scan, scan
 from gate.artifacts.limits import LINE_BYTES
 from gate.artifacts.table import ReadRequest
-from gate.artifacts.values import NO_VALUE
+from gate.artifacts.values import NO_VALUE, NUMBER
 
 WIDEST_HEADER = 500
 
@@ -22,8 +22,8 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
         return None
     if len(header) > WIDEST_HEADER:
         return None
-    want = wanted(request, lambda path: header.count(path) == 1)
-    if want is None:
+    want = wanted(request, header)
+    if want is None or any(_misleads(word, value) for word, value in request.words.items()):
         return None
     result = _query(header, delimiter, request).run(content, want)
     if result is None:
@@ -52,6 +52,13 @@ def _regular(found: Scan | None, lines: int, columns: int) -> bool:
     return found.delimiters == lines * (columns - 1)
 
 
+def _misleads(word: str, value: float) -> bool:
+    """Whether a word with blanks around it, which is still the word, would be read as something else."""
+    if word.strip().lower() in NO_VALUE:
+        return True
+    return NUMBER.fullmatch(word) is not None and float(word) != value
+
+
 def _query(header: list[str], delimiter: str, request: ReadRequest) -> Query:
     columns = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(header)))
     words = " ".join(f"WHEN {literal(word)} THEN {value!r}" for word, value in request.words.items())
@@ -78,8 +85,11 @@ _MISSING = ", ".join(literal(word) for word in sorted(NO_VALUE))
 
 def _number(column: str, kind: str, words: str) -> str:
     """SQL: a number, NaN where nothing usable stands, NULL where the plain way has to look."""
-    plain = f"CASE WHEN contains({column}, '_') THEN NULL ELSE TRY_CAST({column} AS DOUBLE) END"
-    gap = f"CASE WHEN {column} IS NULL OR lower(trim({column})) IN ({_MISSING}) THEN 'nan'::DOUBLE END"
+    odd = f"contains({column}, '_') OR contains({column}, '+-')"
+    plain = f"CASE WHEN {odd} THEN NULL ELSE nullif(TRY_CAST({column} AS DOUBLE), 'nan'::DOUBLE) END"
+    is_ascii = f"strlen({column}) = length({column})"  # the dotted capital I is an i in lower case
+    is_gap = f"{column} IS NULL OR ({is_ascii} AND lower(trim({column})) IN ({_MISSING}))"
+    gap = f"CASE WHEN {is_gap} THEN 'nan'::DOUBLE END"
     if kind == "binary":
         words += " WHEN '1' THEN 1.0 WHEN '0' THEN 0.0 WHEN 'True' THEN 1.0 WHEN 'False' THEN 0.0"
         words += " WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0"

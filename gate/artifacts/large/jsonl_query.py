@@ -7,6 +7,7 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.large.bytesort import count_byte
+from gate.artifacts.large.json_lines import key_bytes
 from gate.artifacts.large.pulled import Pulled, Query, literal, wanted
 from gate.artifacts.large.scan import scan
 from gate.artifacts.limits import LINE_BYTES
@@ -21,19 +22,18 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     rows = _first_rows(content)
     if rows is None:
         return None
-    names = set().union(*rows)
-    want = wanted(request, names.__contains__)
-    if want is None or any(len(row) != len(names) or dict in map(type, row.values()) for row in rows):
+    names = list(rows[0])
+    keys = key_bytes(names, ascii_only=content.head.partition(b"\n")[0].isascii())
+    want = wanted(request, names)
+    if want is None or keys is None or not all(_is_flat(row, names) for row in rows):
         return None
     result = _query([want.id, *want.texts, *want.metrics], request).run(content, want)
     if result is None:
         return None
     count, (ids, *joined), numbers = result
-    found = scan(content, None)
-    if found is None or found.odd_ends or found.lines != count:
+    found = scan(content, None, keys)
+    if found is None or found.carriage_returns or found.lines != count:
         return None
-    if found.keys != count * len(names):
-        return None  # nested objects, keys that vary, or a key that occurs twice
     plain_ids = _plain_ids(ids.encode("utf-8") + b"\n", count)
     if plain_ids is None:
         return None
@@ -51,13 +51,17 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
 
 
 def _first_rows(content: Content) -> list[dict[str, Any]] | None:
-    """The rows in the first 64 KiB, of which all others are taken to have the keys (the counts then tell)."""
+    """The first rows; the scan tells whether all others are like them."""
     lines = content.head.split(b"\n")[:-1][:50]
     try:
         rows = [parse_line(line.decode("utf-8"), content.path, 1) for line in lines]
     except (GateError, UnicodeDecodeError):
         return None
     return rows if rows and all(type(row) is dict for row in rows) else None
+
+
+def _is_flat(row: dict[str, Any], names: list[str]) -> bool:
+    return list(row) == names and {dict, list}.isdisjoint(map(type, row.values()))
 
 
 def _query(paths: list[str], request: ReadRequest) -> Query:

@@ -7,6 +7,7 @@ from typing import Any
 from gate.artifacts import engine
 from gate.artifacts.content import Content
 from gate.artifacts.large.pulled import Pulled, Query, lines_of, wanted
+from gate.artifacts.records import outcome_paths
 from gate.artifacts.table import ReadRequest
 
 _INTEGERS = frozenset(
@@ -21,7 +22,7 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     with engine.connect() as connection, engine.readable(content) as file:
         schema = engine.schema(connection, "read_parquet", file, content.path)
     kinds = {name: str(kind.id) for name, kind in schema.items()}
-    want = wanted(request, kinds.__contains__)
+    want = wanted(request, list(kinds))
     if want is None or not _fits(request, kinds, want.id, (*want.texts,), want.metrics):
         return None
 
@@ -54,7 +55,12 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
 def _fits(
     request: ReadRequest, kinds: dict[str, str], id_path: str, texts: tuple[str, ...], metrics: Any
 ) -> bool:
-    """Whether text is text and numbers are numbers; booleans only for metrics that are pass/fail."""
+    """Whether text is text and numbers are numbers; booleans only for metrics that are pass/fail.
+
+    A run's error may be text only: as a number, 0 says that there was none.
+    """
+    if not all(kinds.get(path, "varchar") in _TEXTS for path in outcome_paths(request).values()):
+        return False
     if kinds[id_path] not in _TEXTS | _INTEGERS or not all(
         kinds[path] in _TEXTS | _INTEGERS for path in texts
     ):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gate.artifacts import engine
 from gate.artifacts.content import Content
-from gate.artifacts.records import outcome_paths
+from gate.artifacts.records import outcome_paths, paths_of
 from gate.artifacts.table import FloatArray, ReadRequest
 
 
@@ -40,12 +40,17 @@ class Wanted:
     metrics: Mapping[str, str]
 
 
-def wanted(request: ReadRequest, has: Callable[[str], bool]) -> Wanted | None:
-    """What to pull, or None if a column that must be there is not."""
+def wanted(request: ReadRequest, names: Sequence[str]) -> Wanted | None:
+    """What to pull, or None if a column that must be there is not, is doubled or may be inside another."""
 
     def path(name: str) -> str:
         return request.mapping.get(name, name)
 
+    def has(path: str) -> bool:
+        return path in names
+
+    if any(names.count(path) > 1 or ("." in path and not has(path)) for path in paths_of(request).values()):
+        return None
     needed = [request.id, *(name for name in (request.repeat, request.cluster) if name is not None)]
     needed += [name for name in (*request.columns, *request.metrics) if name not in request.optional]
     if not all(has(path(name)) for name in needed):
