@@ -35,12 +35,12 @@ def parse(data: bytes, where: str) -> History:
             where=where,
             help=f"{_RESTORE}; a new one is started by: gate history init",
         )
+    torn = _torn_tail(read, len(lines) - unterminated, where)
     try:
         records, heads = ordered(read.records)
     except ChainError as error:
         place = f"{where}:{read.line_of(error.digest)}"
         raise GateError(error.code, str(error), where=place, help=_RESTORE) from None
-    torn = _torn_tail(read, records, len(lines) - unterminated, where)
     cautions = tuple(_torn_caution(where, number, line) for number, line in torn)
     named = tuple(sorted({sha256(line).hexdigest() for _, line in torn}))
     return History(records, heads, where, named, unterminated, cautions)
@@ -112,10 +112,10 @@ _BEGINNING: Final = b'{"alarms":['
 _WHOLE: Final = re.compile(rb',"verdict":"[^"]*"}')
 
 
-def _torn_tail(read: _Lines, records: tuple[Record, ...], lines: int, where: str) -> list[tuple[int, bytes]]:
+def _torn_tail(read: _Lines, lines: int, where: str) -> list[tuple[int, bytes]]:
     """Lines that are no JSON and stand after the last record: writes that were cut off. Elsewhere, or where
     they are no beginning of a record: an error, unless a record names them as isolated."""
-    named = {digest for record in records for digest in record.isolated}
+    named = {digest for record in read.records for digest in record.isolated}
     unnamed = [(number, line) for number, line in read.bad if sha256(line).hexdigest() not in named]
     for number, line in unnamed:
         if number < read.number_of[-1] or not _may_be_cut_off(line, ended=number <= lines):

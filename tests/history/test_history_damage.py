@@ -67,6 +67,13 @@ def test_a_finished_line_that_no_writer_began_is_an_error(path, line):
     assert (caught.value.code, caught.value.where) == ("history_bad_line", f"{path}:4")
 
 
+def test_a_byte_order_mark_is_found_where_it_is(path):
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    with pytest.raises(GateError) as caught:
+        load(path)
+    assert (caught.value.code, caught.value.where) == ("history_bad_line", f"{path}:1")
+
+
 def test_a_torn_line_survives_a_change_of_line_ends(path):
     path.write_bytes(path.read_bytes() + b'{"alarms":[],"base')
     note(path, "three")
