@@ -98,12 +98,13 @@ def read_pair(
         return first, second
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
-    with ThreadPoolExecutor(2) as pool:
-        futures = [pool.submit(read, path, request) for path, request in work]
-        importlib.import_module("scipy.special")  # every test needs it next; here its import is no wait
-        tables = futures[0].result(), futures[1].result()
-    engine.release()
-    return tables
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            futures = [pool.submit(read, path, request) for path, request in work]
+            importlib.import_module("scipy.special")  # every test needs it next; here its import is no wait
+            return futures[0].result(), futures[1].result()
+    finally:
+        engine.release()
 
 
 def _is_large(path: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from gate.artifacts import ItemTable, ReadRequest
+from gate.artifacts import ItemTable, ReadRequest, engine, read_pair
 from gate.artifacts.large import scan
 from gate.artifacts.reading import read_plain
 from gate.errors import GateError
@@ -164,3 +164,16 @@ def test_the_digest_of_the_ids_is_that_of_pairing(tmp_path: Path) -> None:
         table = fast(write(tmp_path, "a", text), FULL)
         assert isinstance(table, ItemTable)
         assert table.ids_digest == items_digest(table.ids)
+
+
+def test_a_refused_pair_gives_the_memory_back(tmp_path: Path) -> None:
+    rows = [{"id": f"item-{i:07d}", "score": i % 2, "note": "x" * 60} for i in range(100_000)]
+    good, bad = (
+        write(tmp_path, "a", jsonl(rows)),
+        write(tmp_path, "b", jsonl([*rows, {"id": "a", "score": 5, "note": ""}])),
+    )
+    assert Path(good).stat().st_size > 8 << 20
+    for pair in ((good, bad), (bad, good)):
+        with pytest.raises(GateError, match="kind binary takes"):
+            read_pair(*pair, ask(), ask())
+        assert engine._database.cache_info().currsize == 0

@@ -81,7 +81,7 @@ def _stand(data: bytes, key: bytes, colons: Places) -> bool:
         return False
     windows = np.ndarray((len(data) - width + 1,), dtype=f"V{width}", buffer=data, strides=(1,))
     found: NDArray[np.void] = windows[colons - width]
-    first = found[0].tobytes()[:1]
+    first: bytes = found[0].tobytes()[:1]
     return first != b"\\" and found.tobytes() == (first + key) * len(colons)
 
 
