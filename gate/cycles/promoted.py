@@ -27,7 +27,8 @@ def was_promoted(
 ) -> Promotion:
     """Whether the candidate with this digest (12 hex digits are enough) was promoted, within an age if given.
 
-    The age rests on the time that the record states; a record without one proves no age.
+    The age rests on the time that the record states; a record without one, or one from the future, proves no
+    age.
     """
     wanted = candidate_digest.lower().removeprefix("sha256:")
     if len(wanted) < SHORTEST_DIGEST:
@@ -48,4 +49,4 @@ def was_promoted(
 
 def _young(record: Record, max_age_days: float, now: datetime | None) -> bool:
     when = moment(record.time)
-    return when is not None and now is not None and (now - when) / timedelta(days=1) <= max_age_days
+    return when is not None and now is not None and abs(now - when) / timedelta(days=1) <= max_age_days

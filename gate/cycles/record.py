@@ -82,6 +82,7 @@ _MAPS: Final = frozenset({"baseline", "candidate", "holdout", "ci", "result"})
 _MAP_KEYS: Final = (*_NO_SIDE, *_NO_CANDIDATE, *_NO_HOLDOUT)
 _TEXT: Final = frozenset({str})
 _INFINITE: Final = frozenset({inf, -inf})
+_MOST: Final = 2**128  # a whole number beyond it may be none that a float can hold
 _LEVEL_TYPES: Final = frozenset({float, int, type(None)})
 
 
@@ -148,12 +149,14 @@ def _problem(record: Record) -> str:
         return f"unknown kind {record.kind[:60]!a}"
     if record.status not in STATUSES or holdout["kind"] not in WINDOWS:
         return "unknown status or window kind"
-    if record.look_no < 0 or record.missed < 0 or record.streak < 0:
+    if not (0 <= record.look_no < _MOST and 0 <= record.missed < _MOST and 0 <= record.streak < _MOST):
         return "look_no, missed and streak are counts"
     if record.level is not None and not 0 < record.level < 1:
         return "level is not between 0 and 1"
     try:
-        finite = _INFINITE.isdisjoint(record.result.values())
+        values = record.result.values()
+        whole = [value for value in values if type(value) is int]
+        finite = _INFINITE.isdisjoint(values) and all(-_MOST < value < _MOST for value in whole)
     except TypeError:  # a list or an object: nothing else that JSON knows has no hash
         finite = False
     return "" if finite else "result holds something that is not a text or a finite number"

@@ -13,6 +13,7 @@ from history_world import REPOSITORY, attempt, run
 
 from gate.cycles import Rules
 from gate.cycles.promoted import was_promoted
+from gate.cycles.record import BadRecordError
 from gate.errors import GateError
 from gate.history import Record, init, load, locked
 from gate.history.reading import parse
@@ -65,6 +66,13 @@ def test_a_finished_line_that_no_writer_began_is_an_error(path, line):
     with pytest.raises(GateError) as caught:
         load(path)
     assert (caught.value.code, caught.value.where) == ("history_bad_line", f"{path}:4")
+
+
+@pytest.mark.parametrize("facts", [{"result": {"delta": 10**400}}, {"missed": 10**400}, {"streak": 2**128}])
+def test_a_number_that_no_float_holds_is_no_number_of_a_record(path, facts):
+    with locked(path) as held, pytest.raises(BadRecordError):
+        held.append(Record(kind="outcome", **facts))
+    assert load(path).count == 3
 
 
 def test_a_byte_order_mark_is_found_where_it_is(path):
@@ -130,3 +138,10 @@ def test_an_age_of_any_size(tmp_path, days, promoted):
     run(path, attempt(candidate_digest="c" * 64), Rules())
     now = datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(days=1.5)
     assert was_promoted(load(path), "c" * 64, days, now).promoted is promoted
+
+
+def test_a_promotion_from_the_future_is_not_young(tmp_path):
+    path = tmp_path / "h"
+    run(path, attempt(candidate_digest="c" * 64), Rules())
+    now = datetime(2026, 1, 1, tzinfo=UTC)  # 59.5 days before the record
+    assert not was_promoted(load(path), "c" * 64, 30, now).promoted
