@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from gate import artifacts
@@ -137,11 +137,11 @@ def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> N
             f"no rule of the policy uses the item set {examples(unused)}",
             help="write set: NAME in a rule, or leave the --set out",
         )
-    seen: dict[Path, str | None] = {}
+    seen: dict[str, str | None] = {}
     for item_set_name, given in files.items():
         for path in (given.baseline, given.candidate):
-            if seen.setdefault(Path(path).resolve(), item_set_name) != item_set_name:
-                raise _one_file_twice(item_set_name, seen[Path(path).resolve()], path)
+            if seen.setdefault(os.path.realpath(path), item_set_name) != item_set_name:
+                raise _one_file_twice(item_set_name, seen[os.path.realpath(path)], path)
 
 
 def _request(

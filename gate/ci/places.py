@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ class Places:
 
     def confined(self, path: str, what: str) -> str:
         """The path as given, if it leads into one of the two folders. It need not exist."""
-        if "\0" in path or not self._inside((self.workspace / path).resolve()):
+        if "\0" in path or not self._inside(_real(self.workspace / path)):
             raise GateError(
                 "ci_path",
                 f"{what} must lie in the workspace or the runner's temporary folder (found {quoted(path)})",
@@ -35,13 +36,13 @@ class Places:
         if not path:
             return _made(self.temporary / "gate-report")
         self.confined(path, "report-dir")
-        folder = (self.workspace / path).resolve()
+        folder = _real(self.workspace / path)
         if ".git" in folder.parts:
             raise GateError("ci_path", "report-dir must not lie in .git")
         return _made(folder)
 
     def _inside(self, path: Path) -> bool:
-        return any(path.is_relative_to(root.resolve()) for root in (self.workspace, self.temporary))
+        return any(path.is_relative_to(_real(root)) for root in (self.workspace, self.temporary))
 
 
 def places(environ: Mapping[str, str]) -> Places:
@@ -63,3 +64,8 @@ def _made(folder: Path) -> Path:
             "cannot_write", f"report-dir cannot be made ({error.strerror})", where=str(folder)
         ) from error
     return folder
+
+
+def _real(path: Path) -> Path:
+    """Like resolve(), which raises on a loop of links; such a path opens nowhere."""
+    return Path(os.path.realpath(path))

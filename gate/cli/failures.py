@@ -21,7 +21,7 @@ def report_error(error: GateError, argv: Sequence[str], streams: Streams) -> Non
     """
     with contextlib.suppress(OSError, ValueError):
         _say(error, argv, streams)
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, GateError):
         _write_document(error, argv, streams)
 
 
@@ -38,7 +38,9 @@ def _write_document(error: GateError, argv: Sequence[str], streams: Streams) -> 
     if target == "-":
         streams.print(text)
     elif target is not None and _may_replace(Path(target)):
-        Path(target).write_text(text, encoding="utf-8")
+        from gate.cli.output import write_text
+
+        write_text(Path(target), text)
 
 
 def _may_replace(target: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import tempfile
@@ -68,7 +69,7 @@ def write_text(path: Path, text: str) -> None:
     try:
         if path.parent == Path("/dev") or (path.exists() and not path.is_file()):
             # A device or a pipe is written to. Replacing it would take /dev/null from the whole machine.
-            path.write_text(text, encoding="utf-8", newline="\n")
+            _write_through(path, text)
             return
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
@@ -80,4 +81,14 @@ def write_text(path: Path, text: str) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise cannot_write(path, error.strerror or str(error)) from error
+        unread = error.errno == errno.ENXIO and path.is_fifo()
+        reason = "nobody reads from this pipe" if unread else error.strerror or str(error)
+        raise cannot_write(path, reason) from error
+
+
+def _write_through(path: Path, text: str) -> None:
+    """To a device, or to a pipe that somebody reads: opening one that nobody reads would wait for ever."""
+    handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_TRUNC)
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)

@@ -6,7 +6,6 @@ import argparse
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from gate import __version__
@@ -119,7 +118,7 @@ def _forgiven(text: str) -> set[str]:
 
 
 def _refuse_same_candidate(candidates: list[str]) -> None:
-    files = [Path(candidate).resolve() for candidate in candidates]
+    files = [os.path.realpath(candidate) for candidate in candidates]
     if len(set(files)) < len(files):
         raise GateError("usage", "one candidate file is given twice", help="name each challenger once")
 

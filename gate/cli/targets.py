@@ -49,7 +49,7 @@ def _given(args: argparse.Namespace) -> Iterator[Path]:
 
 def _refuse_input(target: Path, given: list[Path]) -> None:
     for path in given:
-        same = target.resolve() == path.resolve()
+        same = os.path.realpath(target) == os.path.realpath(path)  # resolve() raises on a loop of links
         if same or (target.exists() and path.exists() and target.samefile(path)):
             raise GateError(
                 "output_is_input",

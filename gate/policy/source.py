@@ -30,7 +30,7 @@ def read(path: str) -> bytes:
         )
     try:
         with os.fdopen(descriptor, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(MAX_BYTES + 1) or b""  # None: a file of the kernel's with nothing to say yet
     except OSError as error:
         raise _unopened(path, error) from None
     if len(data) > MAX_BYTES:
