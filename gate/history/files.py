@@ -18,6 +18,8 @@ from gate.errors import GateError
 from gate.history.reading import parse
 
 LOCK_SECONDS = 60.0
+MOST_BYTES = 256 << 20
+"""A history is read as a whole."""
 _INIT_HELP = "start one with: gate history init"
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK: a FIFO must not hang the open
 
@@ -194,6 +196,7 @@ def _lock(descriptor: int, kind: int, where: str) -> None:
 def _read(descriptor: int, target: Path) -> bytes:
     try:
         size = os.fstat(descriptor).st_size
+        _bound(size, target)
         parts: list[bytes] = []
         position = 0
         while position < size:
@@ -205,6 +208,16 @@ def _read(descriptor: int, target: Path) -> bytes:
     except OSError as error:
         raise _os_error("read", target, error) from None
     return b"".join(parts)
+
+
+def _bound(size: int, target: Path) -> None:
+    if size > MOST_BYTES:
+        raise GateError(
+            "history_too_large",
+            f"the history is larger than {MOST_BYTES >> 20} MiB ({size:,} bytes)",
+            where=str(target),
+            help="is this the right file? a history holds a few records a cycle",
+        )
 
 
 def _write(descriptor: int, data: bytes, where: str) -> None:
