@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -27,30 +25,20 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     # One thread keeps aggregates in the order of the file; two files are read side by side instead.
     "threads": 1,
 }
-_LOCK = threading.Lock()
-
-
-@functools.cache
-def _database() -> duckdb.DuckDBPyConnection:
-    """One empty in-memory database for the process: starting one takes as long as a small query."""
-    import duckdb  # noqa: PLC0415
-
-    database = duckdb.connect(":memory:", config=_CONFIG)
-    database.execute("SET enable_progress_bar = false")
-    return database
-
-
-def release() -> None:
-    """Give the memory back that the database holds; the next connection starts another one."""
-    _database.cache_clear()
 
 
 @contextmanager
 def connect() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection of the caller's own; every thread needs one."""
-    with _LOCK:
-        connection = _database().cursor()
+    """A connection of the caller's own; every thread needs one.
+
+    All that are open share one empty database in memory, because starting one takes as long as a small query.
+    The last one to be closed ends it, and gives back the memory that queries leave behind.
+    """
+    import duckdb  # noqa: PLC0415
+
+    connection = duckdb.connect(":memory:gate", config=_CONFIG)
     try:
+        connection.execute("SET enable_progress_bar = false")
         yield connection
     finally:
         connection.close()

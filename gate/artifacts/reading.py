@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from gate.artifacts import engine
 from gate.artifacts.build import build
 from gate.artifacts.content import Content, open_content
 from gate.artifacts.detect import detect_content
@@ -98,13 +97,10 @@ def read_pair(
         return first, second
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
-    try:
-        with ThreadPoolExecutor(2) as pool:
-            futures = [pool.submit(read, path, request) for path, request in work]
-            importlib.import_module("scipy.special")  # every test needs it next; here its import is no wait
-            return futures[0].result(), futures[1].result()
-    finally:
-        engine.release()
+    with ThreadPoolExecutor(2) as pool:
+        futures = [pool.submit(read, path, request) for path, request in work]
+        importlib.import_module("scipy.special")  # every test needs it next; here its import is no wait
+        return futures[0].result(), futures[1].result()
 
 
 def _is_large(path: str) -> bool:

@@ -176,4 +176,18 @@ def test_a_refused_pair_gives_the_memory_back(tmp_path: Path) -> None:
     for pair in ((good, bad), (bad, good)):
         with pytest.raises(GateError, match="kind binary takes"):
             read_pair(*pair, ask(), ask())
-        assert engine._database.cache_info().currsize == 0
+        assert not shares_a_database()
+
+
+def shares_a_database() -> bool:
+    """Whether a connection was left open somewhere: only then does a table outlive the one that made it."""
+    with engine.connect() as one:
+        one.execute("CREATE TABLE left_over (x INT)")
+    with engine.connect() as other:
+        return bool(other.execute("SELECT * FROM duckdb_tables() WHERE table_name = 'left_over'").fetchall())
+
+
+def test_connections_share_a_database_until_the_last_is_closed() -> None:
+    with engine.connect():
+        assert shares_a_database()
+    assert not shares_a_database()

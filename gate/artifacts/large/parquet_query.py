@@ -21,6 +21,10 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     """The named columns, or None where the plain way has to look."""
     with engine.connect() as connection, engine.readable(content) as file:
         schema = engine.schema(connection, "read_parquet", file, content.path)
+        return _pull(content, request, schema)
+
+
+def _pull(content: Content, request: ReadRequest, schema: dict[str, Any]) -> Pulled | None:
     kinds = {name: str(kind.id) for name, kind in schema.items()}
     want = wanted(request, list(kinds))
     if want is None or not _fits(request, kinds, want.id, (*want.texts,), want.metrics):
