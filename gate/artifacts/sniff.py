@@ -58,7 +58,8 @@ def _inspect(document: Mapping[str, Any]) -> bool:
 def _deepeval(document: Mapping[str, Any]) -> bool:
     inner = document.get("testRunData")
     found = inner if isinstance(inner, Mapping) else document
-    return isinstance(found.get("testCases"), list) or isinstance(found.get("conversationalTestCases"), list)
+    listed = [found.get("testCases"), found.get("conversationalTestCases")]
+    return "test_cases_lookup_map" in document or any(isinstance(cases, list) for cases in listed)
 
 
 def _swebench(document: Mapping[str, Any]) -> bool:

@@ -24,6 +24,13 @@ Case = dict[str, Any]
 def load(content: Content, request: ReadRequest | None) -> Records:
     """All cases, single-turn and conversational."""
     document = content.document()
+    if "test_cases_lookup_map" in document:
+        raise GateError(
+            "unknown_format",
+            "a cache of DeepEval, which mixes the metrics of several runs",
+            where=content.path,
+            help="give the run: .deepeval/.latest_test_run.json, or the file in DEEPEVAL_RESULTS_FOLDER",
+        )
     inner = document.get("testRunData")
     run = inner if isinstance(inner, dict) else document
     refuse_doubled(run, content.path, None)
@@ -40,6 +47,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         place=lambda row: f"case {row + 1}",
         facts={"judge": _judges(cases)},
         directions={name: _direction(name) for name in names},
+        extra={"target_hash": [case.get("expectedOutput") for case in cases]},
     )
     return records(runs, request, context)
 

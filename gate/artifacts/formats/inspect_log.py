@@ -37,6 +37,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         place=lambda row: f"sample {row + 1}",
         facts=_facts(header),
         cautions=_cautions(header, runs),
+        extra={"target_hash": [canonical(one["target"]) if "target" in one else None for one in samples]},
     )
     return records(runs, request, context)
 

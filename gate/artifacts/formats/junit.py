@@ -11,20 +11,27 @@ from xml.parsers import expat
 
 from gate.artifacts import limits
 from gate.artifacts.content import Content
-from gate.artifacts.formats.pytest_outcome import METRIC_PREFIX, measured
+from gate.artifacts.formats.pytest_outcome import METRIC_PREFIX, measured, rerun_caution
 from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ReadRequest
-from gate.errors import GateError, quoted
+from gate.errors import GateError, examples, quoted
 
 
 def load(content: Content, request: ReadRequest | None) -> Records:
     """All test cases of all suites."""
-    tests = _Reader(content.path).read(content.whole())
-    runs = [_run(test) for test in _merged(tests)]
-    directions = {"passed": "higher", "time": "lower"}
-    return records(runs, request, Context(format="junit", path=content.path, directions=directions))
+    reader = _Reader(content.path)
+    tests = _merged(reader.read(content.whole()))
+    kept = tests if reader.counted is None else _last_attempts(tests, reader.counted, content.path)
+    runs = [_run(test) for test in kept]
+    context = Context(
+        format="junit",
+        path=content.path,
+        directions={"passed": "higher", "time": "lower"},
+        cautions=rerun_caution(len(tests) - len(kept)),
+    )
+    return records(runs, request, context)
 
 
 @dataclass(slots=True)
@@ -33,6 +40,8 @@ class _Test:
     attributes: dict[str, str]
     outcomes: list[str] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)
+    torn: bool = False
+    """Whether pytest says that the tear-down broke."""
 
     @property
     def id(self) -> str:
@@ -54,6 +63,7 @@ class _Reader:
         self.tests: list[_Test] = []
         self.stack: list[str] = []
         self.kept = 0
+        self.counted: int | None = None
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
@@ -105,6 +115,10 @@ class _Reader:
             )
         if len(self.stack) >= limits.DEPTH:
             raise GateError("too_deep", f"nested deeper than {limits.DEPTH} levels", where=self.path)
+        if not self.stack and attributes.get("name") == "pytest tests":
+            self.counted = 0
+        if name == "testsuite" and self.counted is not None and attributes.get("tests", "").isdecimal():
+            self.counted += int(attributes["tests"])
         self.kept += name in _KEPT
         if self.kept > limits.ELEMENTS:
             raise self._too_large(f"more than {limits.ELEMENTS:,} tests, outcomes and properties")
@@ -114,6 +128,7 @@ class _Reader:
             if name in _OUTCOMES:
                 kind = attributes.get("type", "")
                 self.tests[-1].outcomes.append("xfail" if kind == "pytest.xfail" else name)
+                self.tests[-1].torn |= attributes.get("message", "").startswith("failed on teardown")
             elif name == "property" and "name" in attributes:
                 self._property(attributes)
         self.stack.append(name)
@@ -134,20 +149,39 @@ class _Reader:
 
 
 def _merged(tests: list[_Test]) -> list[_Test]:
-    """pytest writes a test that fails and then breaks in its tear-down twice, one after the other."""
+    """pytest writes a test that fails and then breaks in its tear-down twice; others may lie between."""
     kept: list[_Test] = []
+    latest: dict[str, _Test] = {}
     for test in tests:
-        last = kept[-1] if kept else None
+        last = latest.get(test.id)
         if (
             last is not None
-            and last.id == test.id
             and test.outcomes == ["error"]
             and "error" not in last.outcomes
+            and (last is kept[-1] or (test.torn and "failure" in last.outcomes))
         ):
             last.outcomes.append("error")
         else:
             kept.append(test)
+            latest[test.id] = test
     return kept
+
+
+def _last_attempts(tests: list[_Test], counted: int, path: str) -> list[_Test]:
+    """pytest writes an attempt that failed and was run again as a test that passed, and does not count it."""
+    last = {test.id: test for test in tests}
+    again = [test for test in tests if last[test.id] is not test]
+    if not again or counted == len(tests) or any(test.outcomes for test in again):
+        return tests
+    if counted < len(tests):
+        return list(last.values())
+    raise GateError(
+        "duplicate_ids",
+        f"tests occur more than once; if they were run again, failed attempts are written as passed "
+        f"({examples(list(dict.fromkeys(test.id for test in again)))})",
+        where=f"{path}:{again[0].line}",
+        help="run the tests without reruns, or without subtests in the same report",
+    )
 
 
 def _run(test: _Test) -> Run:

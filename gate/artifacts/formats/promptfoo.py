@@ -162,5 +162,8 @@ def _grader_broke(row: Row) -> bool:
     grading = row.get("gradingResult")
     parts = grading.get("componentResults") if isinstance(grading, Mapping) else None
     parts = parts if isinstance(parts, list) else []
-    texts = [row.get("error")] + [part.get("reason") for part in parts if isinstance(part, Mapping)]
+    parts = [part for part in parts if isinstance(part, Mapping)]
+    if any(isinstance(told := part.get("metadata"), Mapping) and told.get("graderError") for part in parts):
+        return True
+    texts = [row.get("error")] + [part.get("reason") for part in parts]
     return any(isinstance(text, str) and text.startswith(_THROWN) for text in texts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gate.artifacts.content import Content
-from gate.artifacts.formats.pytest_outcome import METRIC_PREFIX, measured
+from gate.artifacts.formats.pytest_outcome import METRIC_PREFIX, measured, rerun_caution
 from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
@@ -34,6 +34,9 @@ def load(content: Content, request: ReadRequest | None) -> Records:
             path=content.path,
             place=lambda row: f"test {row + 1}",
             directions=directions,
+            cautions=rerun_caution(
+                sum(isinstance(test, Mapping) and test.get("outcome") == "rerun" for test in tests)
+            ),
         ),
     )
 
@@ -44,7 +47,11 @@ def _run(test: Any, where: str) -> Run:
         return Run(None, {"passed": None})
     outcome = test.get("outcome")
     call = test.get("call")
-    metrics: dict[str, Any] = {"passed": _VALUES.get(outcome) if isinstance(outcome, str) else None}
+    if outcome == "rerun" and isinstance(call, Mapping):
+        outcome = call.get("outcome")
+    metrics: dict[str, Any] = {"passed": None}
+    if isinstance(outcome, str):
+        metrics["passed"] = _VALUES.get(outcome, NoNumber(outcome[:40]))
     if isinstance(call, Mapping) and "duration" in call:
         metrics["duration"] = call["duration"]
     properties = _properties(test.get("user_properties"))
