@@ -13,7 +13,7 @@ from gate.artifacts.compatibility import comparable
 from gate.errors import GateError
 
 from . import tools
-from .helpers import ask, table, values, write
+from .helpers import ask, refusal, table, values, write
 from .tools import even
 
 REAL = Path(__file__).parent / "real"
@@ -76,6 +76,12 @@ def test_human_eval_samples_are_repeats(side: str) -> None:
     expected = [right(int(key[2:]) + int(repeat) - 1, side) for key, repeat in rows]
     assert len(expected) == 36
     assert np.array_equal(found.values["passed"], np.array(expected, dtype=float))
+
+
+def test_rows_under_their_ids_are_no_averages(tmp_path: Path) -> None:
+    by_item = {f"00{i}": {"score": int(even(i)), "n": i} for i in range(6)}  # pandas, orient="index"
+    error = refusal(tmp_path, json.dumps(by_item))
+    assert (error.code, "orient='records'" in error.help) == ("rows_by_key", True)
 
 
 def test_another_expected_answer_is_not_comparable(tmp_path: Path) -> None:
