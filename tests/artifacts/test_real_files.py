@@ -82,6 +82,8 @@ def test_rows_under_their_ids_are_no_averages(tmp_path: Path) -> None:
     by_item = {f"00{i}": {"score": int(even(i)), "n": i} for i in range(6)}  # pandas, orient="index"
     error = refusal(tmp_path, json.dumps(by_item))
     assert (error.code, "orient='records'" in error.help) == ("rows_by_key", True)
+    by_column = {name: {str(i): i for i in range(6)} for name in ("id", "n", "score", "topic")}
+    assert refusal(tmp_path, json.dumps(by_column)).code == "rows_by_key"
 
 
 def test_another_expected_answer_is_not_comparable(tmp_path: Path) -> None:

@@ -137,8 +137,6 @@ def _rows_inside(document: dict[str, Any], paths: Sequence[str], path: str) -> l
         raise GateError(
             "ambiguous_rows", f"several lists of objects in it ({listed})", where=path, help=SHAPE_HELP
         )
-    if paths and lookup(document, paths[0], path) is not ABSENT:
-        return [document]  # a file of JSON Lines with one line
     keys = {frozenset(value) if isinstance(value, dict) else None for value in document.values()}
     if len(document) > 3 and len(keys) == 1 and None not in keys:
         raise GateError(
@@ -147,6 +145,8 @@ def _rows_inside(document: dict[str, Any], paths: Sequence[str], path: str) -> l
             where=path,
             help="write a list of objects, one an item, with its id (pandas: orient='records'); averages are no items",
         )
+    if paths and lookup(document, paths[0], path) is not ABSENT:
+        return [document]  # a file of JSON Lines with one line
     numbers = [name for name in leaves(document) if isinstance(lookup(document, name), int | float)]
     if numbers:
         raise averages_only(f"no list of items; numbers at {examples(numbers)}", path)
