@@ -143,7 +143,7 @@ def _rows_inside(document: dict[str, Any], paths: Sequence[str], path: str) -> l
             "rows_by_key",
             f"no list of items, but {len(document)} objects alike ({examples(list(document))})",
             where=path,
-            help="write a list of objects, one an item, with its id (pandas: orient='records'); averages are no items",
+            help="write a list of objects with ids (pandas: orient='records'); averages are no items",
         )
     if paths and lookup(document, paths[0], path) is not ABSENT:
         return [document]  # a file of JSON Lines with one line
