@@ -155,7 +155,7 @@ def test_blocks_may_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         for end in ("", "\n"):
             check_same(write(tmp_path, "a", text.rstrip("\n") + end), FULL, taken=True)
         check_same(write(tmp_path, "a", text.rstrip("\n") + "\n\n"), FULL, taken=False)
-        check_same(write(tmp_path, "a", text.replace("\n", "\r\n")), FULL, taken=False)
+        check_same(write(tmp_path, "a", text.replace("\n", "\r\n")), FULL, taken=text.startswith("id,"))
         check_same(write(tmp_path, "a", text.encode()[:-9] + b"\xe9" + text.encode()[-9:]), FULL, taken=False)
 
 

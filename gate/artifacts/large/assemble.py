@@ -122,7 +122,7 @@ def _table(work: _Work, source: Source) -> ItemTable | None:
         repeats=repeats,
         clusters=parts.clusters,
         columns=columns,
-        lines=_lines(work),
+        lines=None if pulled.lines is None else work.ordered(pulled.lines),
         identity=identity(parts, None, joined),
         cautions=tuple(cautions),
         ids_digest=digest if repeats is None else "",
@@ -166,12 +166,7 @@ def _missing(work: _Work, name: str, column: FloatArray, failed: BoolArray) -> M
 
 
 def _place(pulled: Pulled, row: int) -> str:
-    return f"row {row + 1}" if pulled.first_line is None else f"line {row + pulled.first_line}"
-
-
-def _lines(work: _Work) -> NDArray[np.int64] | None:
-    first = work.pulled.first_line
-    return None if first is None else work.ordered(np.arange(work.pulled.count, dtype=np.int64) + first)
+    return f"row {row + 1}" if pulled.lines is None else f"line {pulled.lines[row]}"
 
 
 def _columns(work: _Work) -> tuple[dict[str, ObjectArray], list[Caution]]:

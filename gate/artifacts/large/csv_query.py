@@ -1,10 +1,15 @@
-"""Large CSV and TSV through DuckDB: explicit text columns, nothing detected, nothing quoted."""
+"""Large CSV and TSV through DuckDB: explicit text columns, nothing detected."""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Callable
+from itertools import chain
+
 from gate.artifacts.content import Content
+from gate.artifacts.large.csv_lines import row_lines
 from gate.artifacts.large.pulled import Pulled, Query, lines_of, literal, wanted
-from gate.artifacts.large.scan import Scan, scan
+from gate.artifacts.large.scan import Places
 from gate.artifacts.limits import LINE_BYTES
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.values import NO_VALUE, NUMBER
@@ -17,8 +22,8 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     from gate.artifacts.formats.delimited import open_table  # noqa: PLC0415
 
     header, _, delimiter = open_table(content, request.format)
-    head = content.head
-    if b'"' in head or b"\r" in head or head[:1] in {b"\n", b" ", b"\t"} or delimiter == ";":
+    first = content.head.partition(b"\n")[0]
+    if first[:1] in {b"", b"\r", b" ", b"\t"} or first.count(b'"') % 2 or delimiter == ";":
         return None
     if len(header) > WIDEST_HEADER:
         return None
@@ -29,7 +34,8 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     if result is None:
         return None
     count, (ids, *joined), numbers = result
-    if not _regular(scan(content, delimiter.encode()), count + 1, len(header)):
+    lines = row_lines(content, delimiter, count, len(header))
+    if lines is None:
         return None
     texts = [lines_of(column, count) for column in joined]
     return Pulled(
@@ -38,18 +44,11 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
         ids=ids.encode("utf-8") + b"\n",
         texts={path: cells for path, cells in zip(want.texts, texts, strict=True) if cells is not None},
         numbers=dict(zip(want.metrics, numbers, strict=True)),
-        cell=_Cells(content, header, delimiter),
+        cell=_cells(content, header, delimiter, lines),
         available=tuple(name for name in header if name),
         text=True,
-        first_line=2,
+        lines=lines,
     )
-
-
-def _regular(found: Scan | None, lines: int, columns: int) -> bool:
-    """Nothing is quoted, and each line has the same number of cells: DuckDB forgives a delimiter too many."""
-    if found is None or found.quotes or found.carriage_returns or found.lines != lines:
-        return False
-    return found.delimiters == lines * (columns - 1)
 
 
 def _misleads(word: str, value: float) -> bool:
@@ -71,9 +70,10 @@ def _query(header: list[str], delimiter: str, request: ReadRequest) -> Query:
 
     return Query(
         table=(
-            f"read_csv(?, auto_detect=false, header=false, skip=1, delim={literal(delimiter)}, quote='', "
-            f"escape='', columns={{{columns}}}, nullstr='', null_padding=false, ignore_errors=false, "
-            f"strict_mode=true, max_line_size={LINE_BYTES}, compression='none', parallel=false)"
+            f"read_csv(?, auto_detect=false, header=false, skip=1, delim={literal(delimiter)}, "
+            f"quote='\"', escape='\"', columns={{{columns}}}, "
+            "nullstr='', null_padding=false, ignore_errors=false, strict_mode=true, "
+            f"max_line_size={LINE_BYTES}, compression='none', parallel=false)"
         ),
         text=text,
         number=number,
@@ -97,14 +97,13 @@ def _number(column: str, kind: str, words: str) -> str:
     return f"CASE {column} {words} ELSE {value} END" if words else value
 
 
-class _Cells:
+def _cells(content: Content, header: list[str], delimiter: str, lines: Places) -> Callable[[str, int], str]:
     """Single cells, for examples of what is missing."""
 
-    def __init__(self, content: Content, header: list[str], delimiter: str) -> None:
-        self.content = content
-        self.header = header
-        self.delimiter = delimiter
+    def cell(path: str, row: int) -> str:
+        raw = chain([content.line_at(int(lines[row]))], content.file)
+        return next(csv.reader((line.decode("utf-8") for line in raw), delimiter=delimiter))[
+            header.index(path)
+        ]
 
-    def __call__(self, path: str, row: int) -> str:
-        line = self.content.line_at(row + 2).decode("utf-8").rstrip("\n")
-        return line.split(self.delimiter)[self.header.index(path)]
+    return cell

@@ -13,9 +13,10 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from gate.artifacts.content import Content
+from gate.artifacts.large.scan import OddBytesError, Places, line_blocks
 from gate.artifacts.limits import DIGITS
 
-Places = NDArray[np.int64]
 _AFTER_TEXT = set(" \t\r,:]}")
 
 
@@ -39,11 +40,24 @@ def key_bytes(names: Sequence[str], *, ascii_only: bool) -> list[bytes] | None:
     return [json.dumps(name, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass") for name in names]
 
 
-def all_flat(data: bytes, ends: Places, keys: Sequence[bytes]) -> bool:
-    """Whether each line (``ends``: of all lines of ``data``) is ``{key: scalar, ...}`` with these keys.
+def flat_lines(content: Content, keys: Sequence[bytes]) -> int | None:
+    """How many lines there are, if all are ``{key: scalar, ...}`` with these keys; else None.
 
     Given that the engine could read the lines as JSON.
     """
+    count = 0
+    try:
+        for data, ends in line_blocks(content):
+            if b"\r" in data or not _all_flat(data, ends, keys):
+                return None
+            count += ends.size
+    except OddBytesError:
+        return None
+    return count
+
+
+def _all_flat(data: bytes, ends: Places, keys: Sequence[bytes]) -> bool:
+    """Whether each line of ``data`` is ``{key: scalar, ...}`` with these keys; ``ends``: of all its lines."""
     codes: NDArray[np.uint8] = np.frombuffer(data, dtype=np.uint8)
     colons = np.flatnonzero(codes == ord(":"))
     if colons.size != ends.size * len(keys):  # then texts hold colons

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+
 from gate.artifacts.content import Content
 from gate.artifacts.large.bytesort import count_byte
-from gate.artifacts.large.json_lines import key_bytes
+from gate.artifacts.large.json_lines import flat_lines, key_bytes
 from gate.artifacts.large.pulled import Pulled, Query, literal, wanted
-from gate.artifacts.large.scan import scan
 from gate.artifacts.limits import LINE_BYTES
 from gate.artifacts.lookup import names_in
 from gate.artifacts.strict_json import parse_line
@@ -31,8 +32,7 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     if result is None:
         return None
     count, (ids, *joined), numbers = result
-    found = scan(content, None, keys)
-    if found is None or found.carriage_returns or found.lines != count:
+    if flat_lines(content, keys) != count:
         return None
     plain_ids = _plain_ids(ids.encode("utf-8") + b"\n", count)
     if plain_ids is None:
@@ -46,7 +46,7 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
         cell=lambda path, row: parse_line(content.line_at(row + 1).decode("utf-8"), "", row + 1)[path],
         available=names_in(rows),
         text=False,
-        first_line=1,
+        lines=np.arange(count, dtype=np.int64) + 1,
     )
 
 

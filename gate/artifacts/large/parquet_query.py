@@ -52,7 +52,7 @@ def _pull(content: Content, request: ReadRequest, schema: dict[str, Any]) -> Pul
         cell=lambda path, row: _cell(content, path, row),
         available=tuple(schema),
         text=False,
-        first_line=None,
+        lines=None,
     )
 
 

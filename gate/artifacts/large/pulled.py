@@ -8,6 +8,7 @@ from typing import Any
 
 from gate.artifacts import engine
 from gate.artifacts.content import Content
+from gate.artifacts.large.scan import Places
 from gate.artifacts.records import outcome_paths, paths_of
 from gate.artifacts.table import FloatArray, ReadRequest
 
@@ -17,7 +18,8 @@ class Pulled:
     """ids: UTF-8, one a line, each ended.
 
     texts: path -> cells, for repeats, clusters, text columns and run status. numbers: path -> values, not
-    finite where there is no number. cell: what stands there, as Python value.
+    finite where there is no number. cell: what stands there, as Python value. lines: 1-based line of each
+    row, where the format has lines.
     """
 
     format: str
@@ -28,7 +30,7 @@ class Pulled:
     cell: Callable[[str, int], Any]
     available: tuple[str, ...]
     text: bool
-    first_line: int | None
+    lines: Places | None
 
 
 @dataclass(frozen=True, slots=True)
