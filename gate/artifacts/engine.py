@@ -154,7 +154,7 @@ def gathered(
         found = connection.execute(f"SELECT {named} FROM {table}", [file]).fetchnumpy()  # noqa: S608
     except duckdb.Error:
         return None
-    count, *cells = [found[f"c{index}"][0] for index in range(len(listed))]
+    count, *cells = [found.pop(f"c{index}")[0] for index in range(len(listed))]
     columns = cells[len(texts) :]
     plain = all(type(column) is np.ndarray and column.dtype == np.float64 for column in columns)
     if not plain or not all(type(text) is str for text in cells[: len(texts)]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 
@@ -68,6 +69,7 @@ class Parser(argparse.ArgumentParser):
 
 def console() -> None:
     """Entry point of the installed command."""
+    gc.disable()  # a run is short and leaves no cycles; looking for some took 7 % of a cold one
     _fill_closed_streams()
     code = main(sys.argv[1:], sys.stdout, sys.stderr)
     # All is written and closed: taking millions of ids apart one by one would only cost time.

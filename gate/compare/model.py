@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from gate.stats.results import Caution, Interval
 from gate.words import number, signed
@@ -13,15 +13,17 @@ ROUNDING = 1e-12
 """Differences of decimals carry binary noise; an exact +0.01 must reach a margin of 0.01."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One item on which the two systems differ. delta: after direction, positive is better."""
+class Change(NamedTuple):
+    """One item on which the two systems differ. delta: after direction, positive is better.
+
+    A named tuple: ten thousand of them are made for a large comparison, at a fifth of the cost.
+    """
 
     id: str
     baseline: float
     candidate: float
     delta: float
-    shown: Mapping[str, str | None] = field(default_factory=dict)
+    shown: Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)

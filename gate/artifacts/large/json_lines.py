@@ -31,6 +31,7 @@ _NUMBER = _table("-0123456789")
 _DIGIT = _table("0123456789")
 _BLANK = _table(" \t\r")
 _BEFORE_BLANK = _table('" \t\r')
+_NO_VALUE = _table(", \t\r")
 
 
 def key_bytes(names: Sequence[str], *, ascii_only: bool) -> list[bytes] | None:
@@ -48,7 +49,7 @@ def flat_lines(content: Content, keys: Sequence[bytes]) -> int | None:
     count = 0
     try:
         for data, ends in line_blocks(content):
-            if b"\r" in data or not _all_flat(data, ends, keys):
+            if not _all_flat(data, ends, keys):
                 return None
             count += ends.size
     except OddBytesError:
@@ -84,8 +85,8 @@ def _of_keys(codes: NDArray[np.uint8], colons: Places) -> Places:
 
 def _end_in_values(codes: NDArray[np.uint8], ends: Places) -> bool:
     """Whether each line ends like ``value}``, without a comma or blank before the brace."""
-    before = codes[ends - 2]
-    return bool(((codes[ends - 1] == ord("}")) & (before != ord(",")) & ~_BLANK[before]).all())
+    closed = codes.take(ends - 1) == ord("}")
+    return bool(closed.all()) and not bool(_NO_VALUE.take(codes.take(ends - 2)).any())
 
 
 def _stand(data: bytes, key: bytes, colons: Places) -> bool:
@@ -114,7 +115,7 @@ def _all_scalars(data: bytes, codes: NDArray[np.uint8], values: Places) -> bool:
 
 def _endless(codes: NDArray[np.uint8], values: Places, ends: Places) -> bool:
     """Whether a number may have more digits than are read."""
-    if int(np.diff(ends, prepend=-1).max()) <= DIGITS:
+    if int(ends[0]) <= DIGITS and (ends.size == 1 or int((ends[1:] - ends[:-1]).max()) <= DIGITS):
         return False
     wide = np.diff(values, append=ends[-1]) > DIGITS
     return bool((_NUMBER[codes.take(values, mode="clip")] & wide).any())

@@ -39,7 +39,7 @@ def line_blocks(content: Content) -> Iterator[tuple[bytes, Places]]:
             begun += block
             continue
         cut = int(ends[-1]) + 1
-        yield begun + block[:cut], ends + len(begun)
+        yield begun + memoryview(block)[:cut], ends + len(begun)
         begun = block[cut:]
     if decoder.getstate()[0] or last == b"\n\n":
         raise OddBytesError
