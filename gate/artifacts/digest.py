@@ -49,7 +49,7 @@ def identity(parts: Parts, order: NDArray[np.int64] | None, joined: bytes | None
     for name in sorted(parts.values):
         values = parts.values[name] if order is None else parts.values[name][order]
         canonical = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, no negative zero
-        digest.update(canonical.astype("<f8").tobytes())
+        digest.update(canonical.astype("<f8", copy=False).data)
     return digest.hexdigest()
 
 

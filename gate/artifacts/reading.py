@@ -97,6 +97,7 @@ def read_pair(
         return first, second
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
+    importlib.import_module("duckdb")  # what both threads would wait for
     with ThreadPoolExecutor(2) as pool:
         futures = [pool.submit(read, path, request) for path, request in work]
         importlib.import_module("scipy.special")  # every test needs it next; here its import is no wait
