@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 ObjectArray = NDArray[np.object_]
-"""One-dimensional object array of ``str`` (or None where the file has no value)."""
+"""One-dimensional array whose items are ``str`` (or None where the file has no value).
+
+Ids of a large file may be one of numpy's StringDType, which gives and takes the same items.
+"""
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gate.artifacts import read
 from gate.artifacts.large import scan
+from gate.pairing import MetricRule, PairingRules, items_digest, pair
 
 from .helpers import ask, write
 from .test_large import check_same, fast
@@ -103,3 +105,19 @@ def test_any_cells_agree(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scan, "_BLOCK", size)
         check_same(write(tmp_path, "a", text.encode()), REQUEST)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_large_file_pairs_with_a_small_one(tmp_path: Path, order: int) -> None:
+    """Their ids are arrays of two kinds, with the same texts."""
+    rules = PairingRules(metrics={"score": MetricRule("binary", "higher")}, missing="drop", max_missing=0.1)
+    large = fast(write(tmp_path, "a", text_of(ROWS)), REQUEST)
+    for rows, count in ((ROWS, 100), (ROWS[1:], 99)):
+        small = read(write(tmp_path, "b", text_of(rows[::order])), REQUEST)
+        assert large is not None
+        assert large.ids.dtype != small.ids.dtype
+        for sides in ((large, small), (small, large)):
+            found = pair(*sides, rules)
+            assert found.counts.n_pairs == count
+            assert found.ids.tolist() == sorted(row[0] for row in ROWS)
+            assert found.counts.items_digest == items_digest(found.ids)

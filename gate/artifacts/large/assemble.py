@@ -93,7 +93,7 @@ def _order_with(found: Sorted, repeats: list[str]) -> Order:
 def _table(work: _Work, source: Source) -> ItemTable | None:
     request, pulled = work.job.request, work.pulled
     joined = work.rows.joined(work.order)
-    ids, digest = shared_ids(joined)
+    ids, digest = shared_ids(joined, pulled.count)
     repeats = None if work.repeats is None else work.ordered(objects(work.repeats))
     similar = list(_similar(work, ids, repeats))
     outcome = outcome_paths(request)
