@@ -318,6 +318,32 @@ def test_a_file_that_moved_or_changed_is_an_error(saved: Path, folder: Path, nam
     assert "not there" in err
 
 
+@pytest.mark.parametrize(
+    ("block", "key", "value"),
+    [
+        ("policy", "file_digest", None),
+        ("policy", "file_digest", 7),
+        ("provenance", "policy", None),
+        ("provenance", "cycle", True),
+        ("candidate", "sha256", None),
+        ("candidate", "path", 3),
+    ],
+)
+def test_a_report_that_gate_did_not_write_is_an_error(
+    saved: Path, block: str, key: str, value: object
+) -> None:
+    report = json.loads(saved.read_text(encoding="utf-8"))
+    place = report["provenance"]["candidate"] if block == "candidate" else report[block]
+    del place[key]
+    if value is not None:
+        place[key] = value
+    saved.write_text(json.dumps(report), encoding="utf-8")
+    code, out, err = gate("verify", saved)
+    assert (code, out) == (2, "")
+    assert key in err
+    assert "help: " in err
+
+
 def test_what_the_history_decided_is_listed(folder: Path) -> None:
     example = "examples/nightly-retrain"
     for night in (1, 2):

@@ -56,11 +56,21 @@ def rests_on_history(report: Mapping[str, Any]) -> bool:
 def files_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """(what, path, SHA-256) of every file behind a report."""
     provenance = report["provenance"]
-    yield "policy", str(provenance["policy"]), str(report["policy"]["file_digest"])
+    yield "policy", _stated(provenance, "policy"), _stated(report["policy"], "file_digest")
     sets = {"": provenance, **{f" of set {name}": pair for name, pair in provenance.get("sets", {}).items()}}
     for name, pair in sets.items():
         for side in ("baseline", "candidate"):
-            yield f"{side}{name}", str(pair[side]["path"]), str(pair[side]["sha256"])
+            yield f"{side}{name}", _stated(pair[side], "path"), _stated(pair[side], "sha256")
+
+
+def _stated(block: Mapping[str, Any], key: str) -> str:
+    if not block.get(key):
+        raise GateError(
+            "report_incomplete",
+            f"the report does not say which files it was made from ({key} is missing)",
+            help="give the report as gate run wrote it",
+        )
+    return str(block[key])
 
 
 def other_file(what: str, path: str, found: str, wanted: str) -> GateError:

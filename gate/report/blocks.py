@@ -173,7 +173,10 @@ _REPORT = block(
         "verdict": one_of(*VERDICTS),
         "exit_code": said({"type": "integer", "minimum": 0, "maximum": 4}, "0, 1, 3 or 4"),
         "reasons": said(many(_REASON), "in the order a person should read them"),
-        "policy": block({"name": maybe(TEXT), "digest": TEXT, "alpha": NUMBER}, {"owner": maybe(TEXT)}),
+        "policy": block(
+            {"name": maybe(TEXT), "digest": TEXT, "alpha": NUMBER},
+            {"owner": maybe(TEXT), "file_digest": TEXT, "correction": TEXT, "margin_rule": TEXT},
+        ),
         "pairing": ref("pairing"),
         "sets": by_name(ref("pairing")),
         "gating": ref("gating"),
@@ -189,7 +192,8 @@ _REPORT = block(
         "claims": many(TEXT),
         "limits": many(TEXT),
         "provenance": block(
-            _PAIR_OF_SOURCES, {"policy": maybe(TEXT), "sets": by_name(block(_PAIR_OF_SOURCES))}
+            _PAIR_OF_SOURCES,
+            {"policy": maybe(TEXT), "sets": by_name(block(_PAIR_OF_SOURCES)), "cycle": maybe(TEXT)},
         ),
         "signature": TEXT,
     }
