@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from gate import __version__
 from gate.cli.streams import Streams
 from gate.cycles.chart import draw
+from gate.errors import GateError
 from gate.history.checks import head_line, join, require_head
 from gate.history.session import store_for
 
@@ -49,5 +50,15 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
             streams.complain(f"caution: {caution.message}")
         streams.print(f"verified: {head_line(found)}")
     else:
+        _refuse_store(args.out)
         streams.print(f"merged: {head_line(join([store_for(file).read() for file in args.files], args.out))}")
     return 0
+
+
+def _refuse_store(out: str) -> None:
+    if out.startswith("git:"):
+        raise GateError(
+            "usage",
+            f"--out is a new file, not a branch (found {out!a})",
+            help="merge into a file, look at it, and commit it to the branch",
+        )

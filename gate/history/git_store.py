@@ -107,7 +107,7 @@ class GitStore:
         if not listed:
             return None
         mode, _, blob = listed.split(b"\t")[0].split(b" ")
-        if mode != b"100644":
+        if mode not in {b"100644", b"100755"}:
             raise GateError("history_not_a_file", "a history must be a regular file", where=self.where)
         return git.read("cat-file", "blob", blob.decode())
 

@@ -129,6 +129,16 @@ def test_missing_and_damaged(bare, tmp_path):
     assert caught.value.code == "history_not_a_file"
 
 
+def test_a_history_that_somebody_made_executable_is_read(bare, tmp_path):
+    store_for(f"git:{bare}#h").create(now="2026-01-01T00:00:00Z", tool="0.1.0")
+    work = tmp_path / "work"
+    git("clone", "-q", "-b", "h", bare, work)
+    git("update-index", "--chmod=+x", "history.jsonl", cwd=work)
+    git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "mode", cwd=work)
+    git("push", "-q", "origin", "HEAD:refs/heads/h", cwd=work)
+    assert store_for(f"git:{bare}#h").read().count == 1
+
+
 def test_a_refused_push_is_an_error_at_once(bare):
     place = f"git:{bare}#b"
     run(place, attempt(), Rules(looks=9))

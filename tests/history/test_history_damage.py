@@ -128,6 +128,9 @@ def test_a_git_branch_can_be_verified_and_merged_from_the_command_line(tmp_path)
     merged = gate(tmp_path, "history", "merge", place, place, "--out", "h")
     assert merged.stdout == f"merged: {started}, 1 records\n".encode()
     assert load(tmp_path / "h").head == started
+    refused = gate(tmp_path, "history", "merge", "h", place, "--out", place)
+    assert (refused.returncode, b"--out is a new file" in refused.stderr) == (2, True)
+    assert not list(tmp_path.glob("git:*"))
 
 
 @pytest.mark.parametrize(
