@@ -12,8 +12,8 @@ PLAIN_BYTES: Final = 8 * GIB
 """A plain text file; it is streamed, so this is generous."""
 TABLE_BYTES: Final = 64 * GIB
 """A Parquet file; DuckDB reads the named columns only."""
-DOCUMENT_BYTES: Final = 256 * MIB
-"""A JSON or XML document, which is held in memory as a whole."""
+DOCUMENT_BYTES: Final = 96 * MIB
+"""A JSON or XML document, which is held in memory as a whole, as bytes and as text."""
 UNPACKED_BYTES: Final = 256 * MIB
 """What a compressed file, or all members read from an archive, may unpack to."""
 RATIO: Final = 200
@@ -31,7 +31,7 @@ DIGITS: Final = 4300
 ID_CHARS: Final = 4096
 CONTAINERS: Final = 4_000_000
 """Objects and lists of one JSON document."""
-ELEMENTS: Final = 1_000_000
+ELEMENTS: Final = 400_000
 """Tests, outcomes and properties of one XML document."""
 JSON_VALUES: Final = 20_000_000
 """Values of one JSON document: each takes far more memory than it has bytes."""
