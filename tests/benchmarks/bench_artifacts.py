@@ -7,9 +7,9 @@ files in a process of its own, plus the imports of a cold run), and at most 3 ti
 pair of 10,000,000 rows of Parquet stays under 6 GB. Printed are medians of pairs; the exit code is 1 where
 one is beyond its bound.
 
-Seen on 2 cores, Python 3.11, DuckDB 2.0.1: CSV 1.20, JSON Lines 1.45 to 1.53 (once 1.69), Parquet 1.29 to
-1.42 times the floor; 1.0 to 1.5 times DuckDB's memory (373 to 419 MiB). 10,000,000 rows of Parquet: 13 s,
-2.9 GB.
+Seen on 2 cores, Python 3.11, DuckDB 2.0.1: CSV 1.25, JSON Lines 1.41 (1.45 to 1.69 on a busier machine),
+Parquet 1.34 times the floor; 1.3 to 1.6 times DuckDB's memory (366 to 384 MiB). 10,000,000 rows of
+Parquet: 11 s, 2.2 GB.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python tests/benchmarks/bench_run.py
 
 Bounds: a cold run on 500 pass/fail items takes at most 2.0 times the CPU of importing numpy, pydantic, yaml,
-jinja2 and scipy.special; ``gate --version`` at most 2 times bare Python with argparse. Seen on a busy machine
-of 2 cores with Python 3.11 (medians of 7 pairs): 1.67 and 1.00.
+jinja2 and scipy.special; ``gate --version`` at most 2 times bare Python with argparse. Seen on 2 cores with
+Python 3.11 (medians of 7 pairs): 1.12 and 0.75.
 """
 
 from __future__ import annotations
