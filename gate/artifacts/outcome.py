@@ -74,11 +74,15 @@ def _word(cell: Any) -> str:
     return str(cell).strip().lower().replace("-", "_").replace(" ", "_")
 
 
+def _shown(cell: Any) -> str:
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
 def odd_statuses(records: Records, status: str | None) -> list[tuple[str, str]]:
     """The caution for words in the reserved column that this gate knows neither as run nor as failed."""
     cells = [] if status is None else records.cells.get(status, [])
-    texts = [str(cell) for cell in cells if cell is not None and cell is not ABSENT]
-    odd = {text for text in set(texts) if _word(text) not in FAILED_STATUS | RAN_STATUS}
+    texts = [_shown(cell) for cell in cells if cell is not None and cell is not ABSENT]
+    odd = {text for text in set(texts) if _word(text) not in FAILED_STATUS | RAN_STATUS | _NO_ERROR_TEXT}
     if not odd:
         return []
     count = sum(text in odd for text in texts)

@@ -61,7 +61,7 @@ def parse_line(text: str, path: str, line: int) -> Any:
 
 
 def _parse(text: str, path: str, line: int | None) -> Any:
-    _refuse_deep(text, path, line)
+    _refuse_large(text, path, line)
     if not 0 < sys.get_int_max_str_digits() <= limits.DIGITS and _LONG_INTEGER.search(text):
         raise _too_long(path, line)
     try:
@@ -81,7 +81,7 @@ def _start(text: str) -> int:
     return len(text) - len(text.lstrip(" \t\r\n"))
 
 
-def _refuse_deep(text: str, path: str, line: int | None) -> None:
+def _refuse_large(text: str, path: str, line: int | None) -> None:
     if text.count("{") + text.count("[") <= limits.DEPTH and len(text) < _SLICE:
         return
     depth = containers = values = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -63,6 +64,12 @@ def _text(cell: Any, *, integral: bool) -> str | None:
 def canonical(value: Any) -> str:
     """One spelling of a JSON value: sorted keys, no spaces."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_token)
+
+
+def text_digest(value: Any) -> str | None:
+    """SHA-256 of a JSON value in its one spelling: to tell whether it is the same, without keeping it."""
+    text = canonical(value).encode("utf-8", "surrogatepass")
+    return None if value is None else hashlib.sha256(text).hexdigest()
 
 
 def _token(value: Any) -> str:

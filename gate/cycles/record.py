@@ -13,6 +13,8 @@ from math import inf
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from pydantic_core import from_json
+
 SCHEMA: Final = "gate.history/1"
 KINDS: Final = frozenset({"init", "intent", "outcome", "void", "promotion", "waiver", "worn"})
 STATUSES: Final = frozenset({"", "pass", "fail", "inconclusive"})
@@ -183,7 +185,7 @@ def seal(record: Record, prev: tuple[str, ...], isolated: tuple[str, ...] = ()) 
     digest = sha256(canonical(value)).hexdigest()
     line = canonical(value | {"digest": digest})
     # Read back what is written: the writer accepts nothing that the reader would refuse.
-    return record_of(json.loads(line)), line
+    return record_of(from_json(line, allow_inf_nan=False)), line
 
 
 def line_matches(line: bytes, digest: str) -> bool:

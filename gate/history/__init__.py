@@ -2,7 +2,7 @@
 
 from gate.cycles.chain import History
 from gate.cycles.record import Record
-from gate.history.checks import head_line, merge, verify
+from gate.history.checks import head_line, join, require_head
 from gate.history.files import init, load, locked
 
-__all__ = ["History", "Record", "head_line", "init", "load", "locked", "merge", "verify"]
+__all__ = ["History", "Record", "head_line", "init", "join", "load", "locked", "require_head"]

@@ -13,14 +13,6 @@ from gate.history.files import create, load
 SHORTEST_HEAD = 12
 
 
-def verify(path: str | Path, expect_head: str | None = None) -> History:
-    """Read the history; with ``expect_head``, check that it still holds what was its head once."""
-    history = load(path)
-    if expect_head:
-        require_head(history, expect_head)
-    return history
-
-
 def require_head(history: History, expect_head: str) -> None:
     """Every expected head (``+`` joins several) must be in the history; its first 12 hex digits are enough.
 
@@ -46,11 +38,6 @@ def require_head(history: History, expect_head: str) -> None:
 def head_line(history: History) -> str:
     """``head digest, record count``: what a report prints so that a later run can expect it."""
     return f"{history.head}, {history.count} records"
-
-
-def merge(paths: Sequence[str | Path], out: str | Path) -> History:
-    """The union of the files of histories that began as one, in a new file."""
-    return join([load(path) for path in paths], out)
 
 
 def join(histories: Sequence[History], out: str | Path) -> History:

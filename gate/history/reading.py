@@ -131,8 +131,9 @@ def _torn_tail(read: _Lines, lines: int, where: str) -> list[tuple[int, bytes]]:
 def _may_be_cut_off(line: bytes, *, ended: bool) -> bool:
     """Whether a write that was cut off may have left this, and not a change of a record that was whole.
 
-    A cut leaves the beginning of a record; a newline follows only if the next write was cut off right after
-    it. Two signs of the end are looked for, because one changed byte can spoil only one.
+    A cut leaves the beginning of a record, and a crash may leave anything there, but no line end: a newline
+    follows only if the next write was cut off right after it. Two signs of the end are looked for: one
+    changed byte can spoil only one of them.
     """
     if not ended:
         return _WHOLE.search(line) is None

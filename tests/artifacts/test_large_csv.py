@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gate.artifacts import read
 from gate.artifacts.large import scan
+from gate.artifacts.reading import read_plain
 from gate.pairing import MetricRule, PairingRules, items_digest, pair
 
 from .helpers import ask, write
@@ -104,7 +105,10 @@ def test_any_cells_agree(
         text = line_end.join(["id,score,ms,note,lang", *(",".join(map(str, row)) for row in rows)]) + line_end
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scan, "_BLOCK", size)
-        check_same(write(tmp_path, "a", text.encode()), REQUEST)
+        path = write(tmp_path, "a", text.encode())
+        check_same(path, REQUEST)
+        check_same(path, ask(metrics={"score": "binary"}, columns=("note",), cluster="note"))
+        check_same(path, ask(metrics={"score": "binary"}, mapping={"error": "note", "status": "note"}))
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -121,3 +125,16 @@ def test_a_large_file_pairs_with_a_small_one(tmp_path: Path, order: int) -> None
             assert found.counts.n_pairs == count
             assert found.ids.tolist() == sorted(row[0] for row in ROWS)
             assert found.counts.items_digest == items_digest(found.ids)
+
+
+@pytest.mark.parametrize("column", ["error", "status", "note"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_cells_of_several_lines_in_a_column_that_is_read(tmp_path: Path, column: str, line_end: str) -> None:
+    """An error with its traceback is a failed run, in the fast way as in the plain one."""
+    out = io.StringIO()
+    rows = [["a", 1, ""], ["b", 0, "Traceback:\n  line 2"], ["c", 1, "timeout"]]
+    csv.writer(out, lineterminator=line_end).writerows([["id", "score", column], *rows])
+    request = ask(columns=("note",), optional=frozenset({"note"}))
+    check_same(write(tmp_path, "a", out.getvalue()), request)
+    if column == "error":
+        assert read_plain(str(tmp_path / "a"), request).failed.tolist() == [False, True, True]

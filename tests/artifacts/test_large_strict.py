@@ -191,3 +191,10 @@ def test_connections_share_a_database_until_the_last_is_closed() -> None:
     with engine.connect():
         assert shares_a_database()
     assert not shares_a_database()
+
+
+@pytest.mark.parametrize("value", ["[2,]", "[2]", "{}", " 2", "nan", "2"])
+def test_lines_with_and_without_a_blank_after_the_colon(tmp_path: Path, value: str) -> None:
+    lines = [f'{{"id": "i{i:03d}","score": {i % 2},"z": 7}}\n' for i in range(60)]
+    text = "".join(lines) + f'{{"id": "zz","score": 0,"z":{value}}}\n'
+    check_same(write(tmp_path, "a", text), ask(), taken=True if value == "2" else None)

@@ -297,3 +297,10 @@ def test_a_status_that_nobody_knows_is_named(tmp_path: Path, least: int | None) 
     assert said.startswith("2 runs count as completed")
     assert "oom_killed" in said
     assert "preempted" in said
+
+
+def test_numbers_and_gaps_as_a_status_need_no_caution(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"q{i}", "score": 1, "status": cell} for i, cell in enumerate([200.0, 1.0, 0, None, "nan"])
+    ]
+    assert not table(tmp_path, jsonl(rows)).cautions

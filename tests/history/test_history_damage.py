@@ -148,3 +148,16 @@ def test_a_promotion_from_the_future_is_not_young(tmp_path):
     run(path, attempt(candidate_digest="c" * 64), Rules())
     now = datetime(2026, 1, 1, tzinfo=UTC)  # 59.5 days before the record
     assert not was_promoted(load(path), "c" * 64, 30, now).promoted
+
+
+@pytest.mark.parametrize("end", [b"garbage", b"garbage\n", b"{}", b'{"alarms":', b""])
+def test_a_finished_line_that_no_writer_began_is_no_cut_off_write(tmp_path, end):
+    path = tmp_path / "h"
+    run(path, attempt(), Rules())
+    whole = load(path)
+    path.write_bytes(path.read_bytes() + end)
+    if end in {b"", b'{"alarms":', b"garbage"}:  # a crash leaves anything behind, but no line end
+        assert load(path).records == whole.records
+    else:
+        with pytest.raises(GateError):
+            load(path)

@@ -12,7 +12,7 @@ from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
-from gate.artifacts.texts import canonical
+from gate.artifacts.texts import canonical, text_digest
 from gate.errors import GateError, quoted
 
 _NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
@@ -47,7 +47,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         place=lambda row: f"case {row + 1}",
         facts={"judge": _judges(cases)},
         directions={name: _direction(name) for name in names},
-        extra={"target_hash": [case.get("expectedOutput") for case in cases]},
+        extra={"target_hash": [text_digest(case.get("expectedOutput")) for case in cases]},
     )
     return records(runs, request, context)
 

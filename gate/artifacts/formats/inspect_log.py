@@ -13,7 +13,7 @@ from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import RESERVED, Records, paths_of
 from gate.artifacts.strict_json import parse_document, refuse_doubled
 from gate.artifacts.table import ReadRequest
-from gate.artifacts.texts import canonical
+from gate.artifacts.texts import canonical, text_digest
 from gate.errors import GateError, quoted
 
 Sample = dict[str, Any]
@@ -37,7 +37,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         place=lambda row: f"sample {row + 1}",
         facts=_facts(header),
         cautions=_cautions(header, runs),
-        extra={"target_hash": [canonical(one["target"]) if "target" in one else None for one in samples]},
+        extra={"target_hash": [text_digest(one.get("target")) for one in samples]},
     )
     return records(runs, request, context)
 

@@ -37,12 +37,14 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     lines = row_lines(content, delimiter, count, len(header))
     if lines is None:
         return None
-    texts = [lines_of(column, count) for column in joined]
+    texts = [cells for column in joined if (cells := lines_of(column, count)) is not None]
+    if len(texts) < len(joined):
+        return None  # cells of several lines
     return Pulled(
         format="tsv" if delimiter == "\t" else "csv",
         count=count,
         ids=ids.encode("utf-8") + b"\n",
-        texts={path: cells for path, cells in zip(want.texts, texts, strict=True) if cells is not None},
+        texts=dict(zip(want.texts, texts, strict=True)),
         numbers=dict(zip(want.metrics, numbers, strict=True)),
         cell=_cells(content, header, delimiter, lines),
         available=tuple(name for name in header if name),

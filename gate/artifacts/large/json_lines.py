@@ -70,7 +70,7 @@ def _all_flat(data: bytes, ends: Places, keys: Sequence[bytes]) -> bool:
         return False
     if not (_end_in_values(codes, ends) and all(map(_stand, repeat(data), keys, places))):
         return False
-    values = colons + (2 if data[colons[0] + 1] == ord(" ") else 1)
+    values = colons + 1 + (codes.take(colons + 1) == ord(" "))
     return _all_scalars(data, codes, values) and not _endless(codes, values, ends)
 
 

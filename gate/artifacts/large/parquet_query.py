@@ -40,14 +40,14 @@ def _pull(content: Content, request: ReadRequest, schema: dict[str, Any]) -> Pul
     if result is None:
         return None
     count, (ids, *joined), numbers = result
-    texts = [lines_of(column, count) for column in joined]
-    if any(cells is None for cells in texts):
-        return None
+    texts = [cells for column in joined if (cells := lines_of(column, count)) is not None]
+    if len(texts) < len(joined):
+        return None  # cells of several lines
     return Pulled(
         format="parquet",
         count=count,
         ids=ids.encode("utf-8") + b"\n",
-        texts={path: cells for path, cells in zip(want.texts, texts, strict=True) if cells is not None},
+        texts=dict(zip(want.texts, texts, strict=True)),
         numbers=dict(zip(want.metrics, numbers, strict=True)),
         cell=lambda path, row: _cell(content, path, row),
         available=tuple(schema),
