@@ -86,4 +86,5 @@ def odd_statuses(records: Records, status: str | None) -> list[tuple[str, str]]:
     if not odd:
         return []
     count = sum(text in odd for text in texts)
-    return [("status_unknown", f"{count} runs count as completed with status {examples(sorted(odd))}")]
+    text = f"runs with status {examples(sorted(odd))} count as completed ({count} of {len(cells)})"
+    return [("status_unknown", text)]
