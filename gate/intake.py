@@ -12,7 +12,10 @@ from gate.artifacts.compatibility import comparable
 from gate.artifacts.table import ItemTable, ReadRequest
 from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
-from gate.policy.model import Guardrail, Policy, Watch
+from gate.policy.model import Guardrail, Items, Policy, Watch
+
+DEFAULT_ID = Items.model_fields["id"].default
+"""Written out or not it means the same, as in the decision digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +159,7 @@ def _request(
     return ReadRequest(
         metrics=metrics,
         id=policy.items.id,
-        id_declared="id" in policy.items.model_fields_set,
+        id_declared=policy.items.id != DEFAULT_ID,
         repeat=policy.items.repeat,
         cluster=policy.items.cluster,
         columns=tuple(dict.fromkeys([*columns, *loose])),

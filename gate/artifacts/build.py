@@ -124,7 +124,8 @@ def _ids(job: Job) -> list[str]:
 
 def _repeats(job: Job) -> list[str] | None:
     name, own = job.request.repeat, job.records.repeats
-    if name is None or (own is not None and name in OWN_REPEATS):
+    once = own is None and job.records.ids is not None and name in OWN_REPEATS and job.cells(name) is None
+    if name is None or once or (own is not None and name in OWN_REPEATS):
         return None if own is None else [str(repeat) for repeat in own]
     what = f"repeat column {quoted(name)}"
     repeats = id_texts(job.needed("repeat", name), what, job.where, text=job.records.text)

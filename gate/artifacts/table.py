@@ -25,7 +25,7 @@ class ReadRequest:
     metrics: metric name -> kind ("binary" or "graded"). columns: text columns (slices, labels, comparable,
     must_pass, show). optional: those of ``columns`` and ``metrics`` whose absence is no error (watch, show).
     mapping: name -> dotted path in the file. words: declared pass/fail words -> 1.0 or 0.0.
-    id_declared: the policy wrote ``items.id`` itself (formats with ids of their own ignore the default).
+    id_declared: ``items.id`` is not the default, which formats with ids of their own ignore.
     """
 
     metrics: Mapping[str, str]

@@ -141,15 +141,19 @@ def _refuse_many_missing(
     one_sided = (len(only[0]) + len(only[1])) / n_items
     share, allowed = one_sided, f"items.max_missing {rules.max_missing:g} accepts"
     if one_sided <= rules.max_missing:  # whole items are few enough; now with the runs that failed
-        share = missing_share(metrics, n_items)
+        share = missing_share(metrics)
         if share <= max(rules.max_missing, rules.max_error_rate):
             return
         if rules.max_error_rate > rules.max_missing:
             allowed = f"items.max_error_rate {rules.max_error_rate:g} accepts"
+    found = ", ".join(
+        f"{len(names)} only in the {side.name}" for names, side in zip(only, sides, strict=True)
+    )
+    failed = ", ".join(f"{int(side.table.failed.sum())} {side.name}" for side in sides)
     raise GateError(
         "too_many_missing",
-        f"{share:.1%} of the items lack a result on one side, more than {allowed} "
-        f"({len(only[0])} only in the baseline, {len(only[1])} only in the candidate)",
+        f"{share:.1%} of the items or of the runs of one side have no result, more than {allowed} "
+        f"({found}; failed runs: {failed})",
         where=sides[1].path,
         help="score the missing items, or raise items.max_missing to the share you accept",
     )

@@ -63,8 +63,9 @@ class PairedMetric:
     baseline, candidate: one value per item in the metric's own unit (mean over repeats, or as
     ``items.reduce`` says). averaged: several runs were averaged, so a pass/fail metric is a share.
     runs: baseline and candidate as [items, runs], NaN where a run is missing; None without repeats.
-    incomplete: number of items with a missing or failed result on either side. reading: how those are
-    read here ("complete", "worst" or "drop"). other: the same metric under the other honest reading.
+    incomplete: number of items with a missing or failed result on either side. missing_share: share of items
+    without any result on a side or, if larger, of runs. reading: how missing results are read here
+    ("complete", "worst" or "drop"). other: the same metric under the other honest reading.
     failed: some of the missing results are runs that failed, so both readings must agree on the verdict.
     """
 
@@ -73,6 +74,7 @@ class PairedMetric:
     averaged: bool = False
     runs: tuple[FloatArray, FloatArray] | None = None
     incomplete: int = 0
+    missing_share: float = 0.0
     reading: str = "complete"
     failed: bool = False
     other: PairedMetric | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,8 +30,11 @@ def paired_metric(
             _refuse_missing(name, side)
             _refuse_uneven(side)
     runs = (_runs(name, sides[0], rows[0]), _runs(name, sides[1], rows[1]))
+    if not rule.candidate_only and not _is_mean(rule, rules.reduce):
+        _refuse_unequal(name, runs, sides, rules)
     dropped = _metric(rule, runs, rules.reduce)
-    lost = int(np.isnan(np.hstack(runs[1:] if rule.candidate_only else runs)).any(axis=1).sum())
+    counted = runs[1:] if rule.candidate_only else runs
+    lost = int(np.isnan(np.hstack(counted)).any(axis=1).sum())
     if not lost:
         return dropped
     filled = _worst(rule, runs)
@@ -38,9 +42,11 @@ def paired_metric(
     if rules.missing != "drop" and worst is None:
         raise _worst_unknown(name, lost, sides[1].path)
     failed = any(bool(side.table.failed.any()) for side in used)
-    if rules.missing == "drop" or worst is None:
-        return replace(dropped, incomplete=lost, reading="drop", failed=failed, other=worst)
-    return replace(worst, incomplete=lost, reading="worst", failed=failed, other=dropped)
+    first, reading, other = (dropped, "drop", worst)
+    if rules.missing != "drop" and worst is not None:
+        first, reading, other = (worst, "worst", dropped)
+    share = _missing_share(counted)
+    return replace(first, incomplete=lost, missing_share=share, reading=reading, failed=failed, other=other)
 
 
 def _worst_unknown(name: str, lost: int, path: str) -> GateError:
@@ -52,9 +58,16 @@ def _worst_unknown(name: str, lost: int, path: str) -> GateError:
     )
 
 
-def missing_share(metrics: dict[str, PairedMetric], n_items: int) -> float:
-    """Largest share of items that any metric lacks a result for, on either side."""
-    return max((metric.incomplete / n_items for metric in metrics.values()), default=0.0)
+def missing_share(metrics: dict[str, PairedMetric]) -> float:
+    """The largest share of items without any result on a side, or of runs of one side, in any metric."""
+    return max((metric.missing_share for metric in metrics.values()), default=0.0)
+
+
+def _missing_share(runs: Sequence[FloatArray]) -> float:
+    """A run that failed is one missing run; an item is missing when none of its runs is left."""
+    gaps = [np.isnan(side) for side in runs]
+    items = np.logical_or.reduce([side.all(axis=1) for side in gaps])
+    return max(float(items.mean()), *(float(side.mean()) for side in gaps))
 
 
 def _refuse_missing(name: str, side: Side) -> None:
@@ -88,6 +101,31 @@ def _refuse_uneven(side: Side) -> None:
         where=side.path,
         help="run every item equally often; items.missing: worst or drop with items.max_missing "
         "accepts a stated share of missing runs",
+    )
+
+
+def _refuse_unequal(
+    name: str, runs: tuple[FloatArray, FloatArray], sides: tuple[Side, Side], rules: PairingRules
+) -> None:
+    """The worst of five runs is lower than the worst of one whatever the system: it takes as many a side.
+
+    Under "worst" and "error" every run counts, those that are missing too; under "drop" those that are left.
+    """
+    if rules.missing == "drop":
+        counts = [(~np.isnan(side)).sum(axis=1) for side in runs]
+        unequal = (counts[0] != counts[1]) & (counts[0] > 0) & (counts[1] > 0)
+        if not bool(unequal.any()):
+            return
+        found = f"{int(unequal.sum())} items have other numbers of runs on the two sides"
+    elif runs[0].shape[1] != runs[1].shape[1]:
+        found = f"{runs[0].shape[1]} in the baseline, {runs[1].shape[1]} in the candidate"
+    else:
+        return
+    raise GateError(
+        "unequal_runs",
+        f"items.reduce: {rules.reduce} needs equally many runs of {name} on both sides ({found})",
+        where=sides[1].path,
+        help="run both systems equally often, or compare means with items.reduce: mean",
     )
 
 

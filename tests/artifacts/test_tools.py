@@ -551,6 +551,15 @@ def test_the_policy_may_name_another_id(tmp_path: Path) -> None:
     assert found.ids.tolist()[0] == "q0"
 
 
+def test_a_tool_that_ran_once_has_no_repeats_to_name(tmp_path: Path) -> None:
+    """One side may be run once and the other several times."""
+    for name, metric in (("promptfoo", "success"), ("human_eval", "passed")):
+        found = table(tmp_path, SAMPLES[name], metrics={metric: "binary"}, repeat="repeat")
+        assert found.repeats is None
+    error = refusal(tmp_path, "id,score\na,1\n", repeat="repeat")
+    assert error.code == "missing_repeat"
+
+
 def test_inputs_as_declared_ids(tmp_path: Path) -> None:
     content = json.dumps([{"question": "two\nlines", "score": 1}, {"question": "x" * 5000, "score": 0}])
     found = table(tmp_path, content, id="question", id_declared=True)

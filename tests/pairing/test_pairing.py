@@ -338,3 +338,60 @@ def test_order_of_large_tables_does_not_matter() -> None:
     one = pair(table(ids, values), table(ids, values), graded)
     other = pair(table([ids[k] for k in order], [values[k] for k in order]), table(ids, values), graded)
     assert one.metrics["m"].baseline.tobytes() == other.metrics["m"].baseline.tobytes()
+
+
+RUNS5 = ["1", "2", "3", "4", "5"]
+
+
+def five(ids: Sequence[str], failed: Sequence[int] = (), lost: Sequence[int] = ()) -> ItemTable:
+    """Five passing runs of each item; failed, lost: rows without a result."""
+    rows = [item for item in ids for _ in RUNS5]
+    cells = [NAN if k in lost else 1.0 for k in range(len(rows))]
+    return table(rows, cells, repeats=RUNS5 * len(ids), failed=failed)
+
+
+@pytest.mark.parametrize(("allowed", "fine"), [(0.1, True), (0.09, False)])
+@pytest.mark.parametrize("reading", ["worst", "drop"])
+def test_one_of_five_runs_is_a_missing_run_and_no_missing_item(
+    allowed: float, fine: bool, reading: str
+) -> None:
+    """2 of 20 candidate runs, on half of the items."""
+    sides = (five(IDS), five(IDS, lost=[0, 5]))
+    if fine:
+        metric = pair(*sides, rules(missing=reading, max_missing=allowed)).metrics["m"]
+        assert (metric.missing_share, metric.incomplete) == (0.1, 2)
+    else:
+        error("too_many_missing", *sides, missing=reading, max_missing=allowed)
+
+
+def test_an_item_without_any_run_left_is_a_missing_item() -> None:
+    """1 item of 4 on either side: together half of the items."""
+    sides = (five(IDS, lost=[0, 1, 2, 3, 4]), five(IDS, failed=[5, 6, 7, 8, 9]))
+    error("too_many_missing", *sides, missing="drop", max_missing=0.49, max_error_rate=0.25)
+    pair(*sides, rules(missing="drop", max_missing=0.5, max_error_rate=0.25))
+
+
+@pytest.mark.parametrize("reduce", ["pass_all", "worst"])
+def test_the_worst_run_needs_as_many_runs_on_both_sides(reduce: str) -> None:
+    once = table(IDS, [1, 1, 1, 1])
+    error("unequal_runs", five(IDS), once, reduce=reduce)
+    error("unequal_runs", once, five(IDS), reduce=reduce)
+    assert pair(five(IDS), once, rules()).metrics["m"].candidate.tolist() == [1, 1, 1, 1]
+    assert pair(five(IDS), five(IDS), rules(reduce=reduce)).metrics["m"].baseline.tolist() == [1, 1, 1, 1]
+    only = {"m": MetricRule("binary", "higher", candidate_only=True)}
+    pair(once, five(IDS), rules(reduce=reduce, metrics=only))
+    graded = {"m": MetricRule("graded", "higher")}
+    if reduce == "pass_all":  # a mean, where there is no pass
+        pair(five(IDS), once, rules(reduce=reduce, metrics=graded))
+    else:
+        error("unequal_runs", five(IDS), once, reduce=reduce, metrics=graded)
+
+
+def test_a_dropped_run_makes_the_numbers_of_runs_unequal() -> None:
+    short = five(IDS, failed=[3])
+    accepts: dict[str, Any] = {"max_missing": 0.3, "max_error_rate": 0.3}
+    error("unequal_runs", five(IDS), short, reduce="pass_all", missing="drop", **accepts)
+    read_as_worst = pair(five(IDS), short, rules(reduce="pass_all", missing="worst", **accepts))
+    assert read_as_worst.metrics["m"].candidate.tolist() == [0, 1, 1, 1]
+    both = five(IDS, failed=[4])
+    pair(both, short, rules(reduce="pass_all", missing="drop", **accepts))
