@@ -1,0 +1,185 @@
+"""How many small faults would the tests notice? ``python tests/mutation/study.py [ROOM ...] [--sample N]``
+
+Every worker has a copy of the project. A mutant is written into the copy, the tests meant for its module run
+until the first failure, and the module is put back. A mutant that no test fails for is a survivor: it must
+stand in ``equal.yaml`` with the reason why it changes no behaviour, or it is a gap. At least 95 % of the
+mutants that change behaviour must be noticed; the exit code says whether they were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import queue
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from mutants import Mutant, mutants
+
+ROOT = Path(__file__).resolve().parents[2]
+EQUAL = Path(__file__).resolve().parent / "equal.yaml"
+REQUIRED = 0.95
+PATIENCE = 240
+"""Seconds until a mutant counts as noticed because its tests hang; they take a quarter of that."""
+
+RUNS = [
+    "tests/test_core.py",
+    "tests/test_cases.py",
+    "tests/test_faults.py",
+    "tests/test_policy_key_effects.py",
+]
+TESTS = {
+    "decide": ["tests/test_decide.py", *RUNS],
+    "compare": ["tests/compare", *RUNS, "tests/report/test_items.py", "tests/planning/test_selftest.py"],
+    "cycles": ["tests/history", "tests/cycles", *RUNS],
+    "policy": ["tests/policy", *RUNS],
+    "pairing": ["tests/pairing", "tests/artifacts/test_ids.py", *RUNS],
+    "multiplicity": ["tests/test_decide.py", *RUNS, "tests/planning/test_selftest.py"],
+    "stats": ["tests/stats", *RUNS, "tests/planning/test_power.py"],
+}
+"""Room of ``gate`` -> the tests meant for it, the nearest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One mutant of one module and what became of it."""
+
+    module: str
+    room: str
+    mutant: Mutant
+
+    @property
+    def name(self) -> str:
+        """How a survivor is named in ``equal.yaml``: stable while its line stays as it is."""
+        before = " ".join(self.mutant.before.split())
+        after = " ".join(self.mutant.after.split())
+        return f"{self.module}:{self.mutant.where}: {before} -> {after}"
+
+
+def cases(rooms: Sequence[str]) -> list[Case]:
+    """Every mutant of these rooms."""
+    return [
+        Case(path.relative_to(ROOT).as_posix(), room, mutant)
+        for room in rooms
+        for path in _modules(room)
+        for mutant in mutants(path.read_text(encoding="utf-8"))
+    ]
+
+
+def _modules(room: str) -> Iterator[Path]:
+    file = ROOT / "gate" / f"{room}.py"
+    yield from [file] if file.exists() else sorted((ROOT / "gate" / room).rglob("*.py"))
+
+
+def survives(case: Case, copy: Path) -> bool:
+    """Whether no test fails with this mutant in place."""
+    path = copy / case.module
+    source = path.read_text(encoding="utf-8")
+    path.write_text(case.mutant.applied(source), encoding="utf-8")
+    try:
+        return _tests_pass(copy, TESTS[case.room])
+    finally:
+        path.write_text(source, encoding="utf-8")
+
+
+def _copied(place: Path) -> Path:
+    left_out = shutil.ignore_patterns(".git", ".venv", "*cache*", "dist", "build")
+    return Path(shutil.copytree(ROOT, place, ignore=left_out))
+
+
+def _tests_pass(copy: Path, tests: Sequence[str]) -> bool:
+    """Whether the tests pass on the copy; tests that hang are tests that notice."""
+    found = [test for test in tests if (copy / test).exists()]
+    environment = os.environ | {
+        "PYTHONPATH": str(copy),  # before the project that is installed here, also for what a test starts
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    argv = [sys.executable, "-m", "pytest", "-n0", "-x", "-q", "-p", "no:cacheprovider", *found]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(
+        argv, cwd=copy, env=environment, stdout=quiet, stderr=quiet, start_new_session=True
+    ) as tests_run:
+        try:
+            return tests_run.wait(PATIENCE) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(tests_run.pid, signal.SIGKILL)
+            return False
+
+
+def known_equal() -> dict[str, str]:
+    """Survivors that change no behaviour -> why."""
+    return dict(yaml.safe_load(EQUAL.read_text(encoding="utf-8")) or {})
+
+
+def study(rooms: Sequence[str], sample: int, seed: int, workers: int) -> int:
+    """Run the sample of each room; print survivors as they are found and the share noticed."""
+    chosen = [case for room in rooms for case in _sampled(cases([room]), sample, f"{seed}:{room}")]
+    with tempfile.TemporaryDirectory(prefix="mutation-") as space, ThreadPoolExecutor(workers) as pool:
+        copies: queue.Queue[Path] = queue.Queue()
+        for number in range(workers):
+            copies.put(_copied(Path(space) / str(number)))
+
+        def on_a_copy(job: Callable[[Path], bool]) -> bool:
+            copy = copies.get()
+            try:
+                return job(copy)
+            finally:
+                copies.put(copy)
+
+        clean = pool.map(on_a_copy, [partial(_tests_pass, tests=TESTS[room]) for room in rooms])
+        if not all(clean):
+            print("the tests fail without any mutant: nothing can be learnt")
+            return 2
+        found = pool.map(on_a_copy, [partial(survives, case) for case in chosen])
+        return _told(rooms, zip(chosen, found, strict=True))
+
+
+def _sampled(every: list[Case], size: int, seed: str) -> list[Case]:
+    return random.Random(seed).sample(every, min(size, len(every)))
+
+
+def _told(rooms: Sequence[str], results: Iterable[tuple[Case, bool]]) -> int:
+    equal = known_equal()
+    tally = {room: Counter[str]() for room in rooms}
+    for case, survived in results:
+        kind = "noticed" if not survived else "equal" if case.name in equal else "survived"
+        tally[case.room][kind] += 1
+        if kind == "survived":
+            print(f"SURVIVED {case.module}:{case.mutant.line}  {case.name}", flush=True)
+    for room, counts in (*tally.items(), ("all", sum(tally.values(), Counter()))):
+        numbers = ", ".join(f"{counts[kind]} {kind}" for kind in ("noticed", "equal", "survived"))
+        print(f"{room:13} {numbers}: {_share(counts):.1%} of those that change behaviour")
+    return 0 if _share(sum(tally.values(), Counter())) >= REQUIRED else 1
+
+
+def _share(counts: Counter[str]) -> float:
+    return counts["noticed"] / max(counts["noticed"] + counts["survived"], 1)
+
+
+def main() -> int:
+    """The command line of the study."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rooms", nargs="*", default=[], metavar="ROOM", help=f"of {', '.join(TESTS)}")
+    parser.add_argument("--sample", type=int, default=40, help="mutants of each room (default 40)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    told = parser.parse_args()
+    return study(told.rooms or list(TESTS), told.sample, told.seed, told.workers)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
