@@ -9,6 +9,10 @@ EXIT_INCONCLUSIVE = 3
 EXIT_HOLD = 4
 EXIT_BUG = 70
 
+LARGEST = 1e50
+"""Numbers of files and policies lie between 1 / LARGEST and LARGEST (or are 0): more than single precision
+holds, and little enough that squares, cubes and products of two of them stay finite and above 0."""
+
 
 class GateError(Exception):
     """The gate cannot decide (exit 2): a usage, policy, artifact or history fault.

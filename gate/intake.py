@@ -9,6 +9,7 @@ from typing import Any
 
 from gate import artifacts
 from gate.artifacts.compatibility import comparable
+from gate.artifacts.magnitude import out_of_range
 from gate.artifacts.table import ItemTable, ReadRequest
 from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
@@ -91,9 +92,24 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
         _request(policy, name, uses, of_baseline, side="baseline"),
         _request(policy, name, uses, of_candidate, side="candidate"),
     )
-    cautions = comparable(baseline, candidate)
-    rules = _pairing_rules(policy, name, uses, baseline, candidate)
+    unread = _unread(uses, baseline, candidate)
+    cautions = (*comparable(baseline, candidate), *unread.values())
+    rules = _pairing_rules(
+        policy, name, [use for use in uses if use.metric not in unread], baseline, candidate
+    )
     return ItemSet(baseline, candidate, pair(baseline, candidate, rules), cautions)
+
+
+def _unread(uses: list[Use], baseline: ItemTable, candidate: ItemTable) -> dict[str, tuple[str, str]]:
+    """Watched metrics that no test can weigh, each with its caution; one that decides is an error."""
+    found: dict[str, tuple[str, str]] = {}
+    for metric, same in _by_metric(uses).items():
+        fault = out_of_range(metric, baseline, candidate)
+        if fault is not None and not same[0].watched:
+            raise fault
+        if fault is not None:
+            found[metric] = ("metric_not_read", f"{metric!a} was not read: {fault.message}")
+    return found
 
 
 def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 
 from gate.cli.output import to_json, write_text
 from gate.cli.streams import Streams, one_line
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
-from gate.errors import GateError
+from gate.errors import LARGEST, GateError
 from gate.planning.costs import Prices
 from gate.planning.plan import Plan, Question, gating_planned, plan, rules_of_policy
 from gate.planning.plan_words import plan_document, said
@@ -156,12 +155,12 @@ _RANGES = (
     ("discordance", 0, 1),
     ("noise", 0, 1),
     ("good", 0, 1),
-    ("sd", 0, math.inf),
-    ("gain", 0, math.inf),
-    ("margin", -1e-300, math.inf),
+    ("sd", 1 / LARGEST, LARGEST),
+    ("gain", 1 / LARGEST, LARGEST),
+    ("margin", -1 / LARGEST, LARGEST),
     ("items", 1, 1e9),
     ("repeats", 0, 1000),
-    ("cost_false", -1e-300, math.inf),
-    ("cost_missed", -1e-300, math.inf),
-    ("cost_item", -1e-300, math.inf),
+    ("cost_false", -1 / LARGEST, LARGEST),
+    ("cost_missed", -1 / LARGEST, LARGEST),
+    ("cost_item", -1 / LARGEST, LARGEST),
 )

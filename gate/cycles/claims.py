@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gate.cycles.attempt import Rules
 from gate.cycles.ledger import (
+    chance_words,
     expected_cycles,
     fewest_cycles,
     fresh_level,
@@ -22,6 +23,7 @@ from gate.stats.results import Caution
 POWERS: Final = (0.5, 0.8, 0.95)
 UNDECLARED_LOOKS: Final = 10
 FEW_CYCLES: Final = 10
+MANY: Final = 1e9
 
 
 def check_rules(rules: Rules) -> tuple[Caution, ...]:
@@ -63,7 +65,7 @@ def policy_claims(rules: Rules) -> dict[str, Any]:
     }
     if rules.windows == "fresh":
         claims["false_promotion"] = promotion_chance(claims["level"], rules.required, looks)
-        if rules.looks is None and looks > claims["n_max"]:
+        if rules.looks is None and claims["n_max"] is not None and looks > claims["n_max"]:
             text = f"beyond {claims['n_max']} looks the chance of a false promotion exceeds {rules.level:g}"
             cautions.append(Caution("looks_undeclared", f"{text}: declare cycles.looks"))
     elif rules.looks is not None:
@@ -83,20 +85,30 @@ def _first_level(rules: Rules) -> float:
     return rules.level if rules.looks is None else ledger_level(rules.level, 1, rules.required, rules.looks)
 
 
-def _whole(looks: float) -> int:
-    return math.floor(looks * (1 + 1e-12))
+def _whole(looks: float) -> int | None:
+    """None: more than anybody makes."""
+    return math.floor(looks * (1 + 1e-12)) if looks < MANY else None
+
+
+def _cycles(number: float) -> str:
+    return f"{number:.1f}" if number < MANY else f"more than {MANY:,.0f}"
 
 
 def _sentences(rules: Rules, claims: dict[str, Any]) -> tuple[str, ...]:
     chance, looks = claims["false_promotion"], claims["false_promotion_looks"]
     waits = claims["expected_cycles"]
-    wait = ", ".join(f"{waits[key]:.1f} at {float(key):.0%} power" for key in waits)
+    wait = ", ".join(f"{_cycles(waits[key])} at {float(key):.0%} power" for key in waits)
     if isinstance(chance, dict):
         risk = f"{looks} looks at the same items: one passes by luck with chance {chance['0.9']:.2g}"
         risk += f" (nearly the same candidate) to {chance['0']:.2g} (all scored anew)"
     elif rules.windows == "fresh":
-        risk = f"{looks} looks at fresh windows: a promotion by luck has chance {chance:.2g}"
-        risk += f"; up to {claims['n_max']} looks keep it below {rules.level:g}"
+        risk = f"{looks} looks at fresh windows: "
+        if looks < rules.required:
+            risk += f"no promotion is possible before {rules.required}"
+        else:
+            risk += f"a promotion by luck has chance {chance_words(chance)}"
+        most = "any number of" if claims["n_max"] is None else f"up to {claims['n_max']}"
+        risk += f"; {most} looks keep the chance of one by luck below {rules.level:g}"
     else:
         risk = f"all looks at the same items together: a promotion by luck has chance at most {chance:g}"
         risk += f"; each of the first {looks} looks is held to {claims['level']:.4g}"

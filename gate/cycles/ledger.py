@@ -33,7 +33,10 @@ def ledger_level(level: float, look: int, required: int, looks: int) -> float:
 
 def most_looks(level: float, required: int) -> float:
     """N_max: so many looks on fresh windows keep the chance of any false promotion below ``level``."""
-    return math.pow(level, 1 - required)
+    try:
+        return math.pow(level, 1 - required)
+    except OverflowError:  # more looks than a float can count
+        return math.inf
 
 
 def fresh_level(level: float, required: int, looks: int | None) -> float:
@@ -51,6 +54,11 @@ def promotion_chance(pass_chance: float, required: int, looks: int) -> float:
     steps[:required, 0] = 1 - pass_chance
     steps[required, required] = 1.0
     return float(np.linalg.matrix_power(steps, looks)[0, required])
+
+
+def chance_words(chance: float) -> str:
+    """A chance as a person reads it. What is possible never has chance 0."""
+    return "below 1e-12" if chance < 1e-12 else f"{chance:.2g}"
 
 
 def expected_cycles(pass_chance: float, required: int) -> float:

@@ -9,7 +9,7 @@ from gate.cycles import memory
 from gate.cycles.attempt import Attempt, Rules, look_id, with_lineages
 from gate.cycles.chain import History
 from gate.cycles.items import connected, overlapping
-from gate.cycles.ledger import fresh_level, ledger_level, promotion_chance, retry_risk
+from gate.cycles.ledger import chance_words, fresh_level, ledger_level, promotion_chance, retry_risk
 from gate.cycles.record import Record
 from gate.cycles.spent import item_sets, missed_attempts, spent_looks
 from gate.cycles.streak import is_rescore, series_of
@@ -172,12 +172,15 @@ def _cautions(
     history: History, series: Sequence[Record], attempt: Attempt, rules: Rules, place: _Place
 ) -> tuple[Caution, ...]:
     found: list[Caution | None] = []
-    if rules.looks is None and place.number > 1:
+    possible = rules.windows != "fresh" or place.number >= rules.required
+    if rules.looks is None and place.number > 1 and possible:
         found.append(_retry_caution(rules, place))
     if rules.windows == "fresh" and rules.looks is not None and place.number > rules.looks:
         text = f"{rules.looks} looks were declared and this is look {place.number}"
         chance = promotion_chance(place.level, rules.required, place.number)
-        found.append(Caution("looks_exceeded", f"{text}: a false promotion by now has chance {chance:.2g}"))
+        found.append(
+            Caution("looks_exceeded", f"{text}: a false promotion by now has chance {chance_words(chance)}")
+        )
     if rules.windows == "reused" and rules.required > 1 and rules.looks is None:
         text = f"{rules.required} passes on re-used items are not {rules.required} confirmations"
         found.append(Caution("reused_without_looks", f"{text}: declare cycles.looks, or use fresh windows"))
@@ -207,7 +210,7 @@ def _retry_risk(rules: Rules, number: int) -> dict[str, float] | None:
 def _retry_caution(rules: Rules, place: _Place) -> Caution:
     if rules.windows == "fresh":
         chance = promotion_chance(rules.level, rules.required, place.number)
-        text = f"look {place.number}: a promotion by luck by now has chance {chance:.2g}"
+        text = f"look {place.number}: a promotion by luck by now has chance {chance_words(chance)}"
     else:
         risk = retry_risk(place.number, rules.level)
         low, high = risk["0.9"], risk["0"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from gate.errors import quoted
+from gate.errors import LARGEST, quoted
 from gate.policy.findings import Finding
 
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
@@ -57,7 +57,9 @@ def _number(text: str, subject: str) -> object:
         return int(text)
     if _FLOAT.fullmatch(text):
         value = float(text)
-        return value if math.isfinite(value) else _infinite(text, subject)
+        if not math.isfinite(value):
+            return _infinite(text, subject)
+        return _out_of_range(text, subject) if value and not 1 / LARGEST <= abs(value) <= LARGEST else value
     if _NOT_FINITE.fullmatch(text):
         return _infinite(text, subject)
     if _LIKE_NUMBER.fullmatch(text):
@@ -67,6 +69,11 @@ def _number(text: str, subject: str) -> object:
 
 def _infinite(text: str, subject: str) -> Finding:
     return Finding("not_finite", f"{subject} is not a finite number (found {quoted(text, 40)})")
+
+
+def _out_of_range(text: str, subject: str) -> Finding:
+    message = f"{subject} must be 0 or lie between {1 / LARGEST:g} and {LARGEST:g} (found {quoted(text, 40)})"
+    return Finding("number_out_of_range", message, "write a number that the metric can take")
 
 
 def _ask(text: str, usual: str | None, subject: str) -> Finding:

@@ -46,7 +46,8 @@ def t_sf(t: float, df: float) -> float:
     if math.isinf(t):
         return 0.0 if t > 0 else 1.0
     # 1 / (1 + t^2/df), written so that neither a large t nor a large df overflows
-    tail = 0.5 * float(betainc(0.5 * df, 0.5, 1.0 / (1.0 + (t / math.sqrt(df)) ** 2)))
+    ratio = min(abs(t) / math.sqrt(df), 1e100)
+    tail = 0.5 * float(betainc(0.5 * df, 0.5, 1.0 / (1.0 + ratio**2)))
     return tail if t >= 0 else 1.0 - tail
 
 

@@ -127,3 +127,20 @@ def test_the_chart_is_inert(tmp_path):
     assert text.isascii()
     assert all(line.isprintable() for line in text.splitlines())
     assert max(map(len, text.splitlines())) < 160
+
+
+@pytest.mark.parametrize("required", [150, 200, 1000])
+@pytest.mark.parametrize("windows", ["fresh", "reused"])
+def test_many_cycles_are_a_policy_like_any_other(required: int, windows: str) -> None:
+    """.025^-199 looks are more than a float can count: then there is no number to print."""
+    claims = policy_claims(Rules(required=required, windows=windows))
+    assert claims["n_max"] is None
+    assert all(len(sentence) < 300 for sentence in claims["sentences"])
+    if windows == "fresh":
+        assert f"no promotion is possible before {required}" in claims["sentences"][0]
+
+
+def test_what_is_possible_has_no_chance_of_0() -> None:
+    """Ten looks, ten passes needed: .025^10 = 1e-16; for eleven passes ten looks are too few."""
+    assert "chance below 1e-12" in policy_claims(Rules(required=10, windows="fresh"))["sentences"][0]
+    assert "chance 0" not in str(policy_claims(Rules(required=11, windows="fresh"))["sentences"])
