@@ -43,7 +43,13 @@ RUNS = [
 ]
 TESTS = {
     "decide": ["tests/test_decide.py", *RUNS],
-    "compare": ["tests/compare", *RUNS, "tests/report/test_items.py", "tests/planning/test_selftest.py"],
+    "compare": [
+        "tests/compare",
+        "tests/report/test_numbers.py",
+        *RUNS,
+        "tests/report/test_items.py",
+        "tests/planning/test_selftest.py",
+    ],
     "cycles": ["tests/history", "tests/cycles", *RUNS],
     "policy": ["tests/policy", *RUNS],
     "pairing": ["tests/pairing", "tests/artifacts/test_ids.py", *RUNS],
