@@ -9,7 +9,7 @@ from typing import Any
 
 from gate import artifacts
 from gate.artifacts.compatibility import comparable
-from gate.artifacts.magnitude import out_of_range
+from gate.artifacts.magnitude import out_of_range, outside_scale
 from gate.artifacts.table import ItemTable, ReadRequest
 from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
@@ -104,7 +104,10 @@ def _unread(uses: list[Use], baseline: ItemTable, candidate: ItemTable) -> dict[
     """Watched metrics that no test can weigh, each with its caution; one that decides is an error."""
     found: dict[str, tuple[str, str]] = {}
     for metric, same in _by_metric(uses).items():
+        scale = _scale(same)
         fault = out_of_range(metric, baseline, candidate)
+        if fault is None and scale is not None:
+            fault = outside_scale(metric, scale, baseline, candidate)
         if fault is not None and not same[0].watched:
             raise fault
         if fault is not None:
@@ -139,6 +142,11 @@ def _by_metric(uses: list[Use]) -> dict[str, list[Use]]:
     for use in sorted(uses, key=lambda use: use.watched):
         found.setdefault(use.metric, []).append(use)
     return found
+
+
+def _scale(same: list[Use]) -> tuple[float, float] | None:
+    """The scale that a rule declares; the policy makes sure that there is only one."""
+    return next((use.scale for use in same if use.scale is not None), None)
 
 
 def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> None:
@@ -216,9 +224,8 @@ def _pairing_rules(
         if same[0].watched and not (metric in baseline.values and metric in candidate.values):
             continue
         deciding = [use for use in same if not use.watched]
-        scale = next((use.scale for use in deciding if use.scale is not None), None)
         candidate_only = bool(deciding) and all(use.candidate_only for use in deciding)
-        metrics[metric] = MetricRule(same[0].kind, same[0].direction, scale, candidate_only)
+        metrics[metric] = MetricRule(same[0].kind, same[0].direction, _scale(same), candidate_only)
     items = policy.items
     return PairingRules(
         metrics=metrics,

@@ -18,6 +18,12 @@ from gate.policy.methods import CLUSTER_TESTS, CLUSTERED_PASS_FAIL, GRADED_TESTS
 SIZES = (0.0, 1e-300, 1e-50, 1e-20, 0.3, 1.0, 90.0, 9.2e18, 1e49, 1e50)
 """What a file may hold, as long as something in it is at least 1e-50."""
 RAIL = {"metric": "score", "kind": "graded", "direction": "higher"}
+RAILS = [
+    {"mode": "no_regression"},
+    {"mode": "no_regression", "detect": 1e-50},
+    {"mode": "limit", "max": 1.0, "proven": True},
+    {"mode": "churn", "max": 0.5},
+]
 
 
 def rows(values: list[float], other: float = 0.0) -> Rows:
@@ -85,6 +91,33 @@ def test_a_number_of_the_policy_out_of_range_names_its_line(tmp_path: Path, keys
         assert "gate.yaml:" in error
 
 
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize(
+    ("value", "fits"), [(0.0, True), (1.0, True), (1.001, False), (-0.001, False), (46, False)]
+)
+@pytest.mark.parametrize("rule", ["gating", "no_regression", "limit", "proven", "churn"])
+def test_a_declared_scale_is_held_by_every_rule(
+    tmp_path: Path, rule: str, value: float, fits: bool, side: int
+) -> None:
+    tables = [rows([0.1, 0.2] * 20, 0.5), rows([0.3, 0.5] * 20, 0.5)]
+    tables[side][7]["other"] = value  # type: ignore[index]
+    scale = {"metric": "other", "scale": [0, 1]}
+    if rule == "gating":
+        wanted = policy(GRADED, gating=scale)
+    else:
+        keys = {"limit": {"max": 90}, "proven": {"mode": "limit", "max": 90, "proven": True}}.get(rule, {})
+        keys |= {"max": 0.5} if rule == "churn" else {}
+        wanted = policy(GRADED, guardrails=[RAIL | {"mode": rule} | scale | keys])
+    answer = decide(tmp_path, wanted, *tables)
+    one_sided = side == 0 and "limit" in str(wanted)
+    if fits or one_sided:  # a limit reads the candidate alone
+        assert answer.code != 2, answer.err
+    else:
+        assert f"{['baseline', 'candidate'][side]}.jsonl:8" in answer.error
+        assert "outside the declared scale [0, 1]" in answer.error
+        assert "'i7'" in answer.error
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("end", [1.0, 1e3, 1e20, 1e49, 1e50])
 def test_a_wide_scale_makes_no_claim_easier(tmp_path: Path, sign: int, end: float) -> None:
@@ -109,12 +142,6 @@ TESTS: list[tuple[dict[str, Any], str]] = [
     ({"margin": {"relative": 1e50}}, ""),
     ({"margin": 1e50, "margin_rule": "tested"}, ""),
     ({"margin": 1e-50, "margin_rule": "tested"}, ""),
-]
-RAILS = [
-    {"mode": "no_regression"},
-    {"mode": "no_regression", "detect": 1e-50},
-    {"mode": "limit", "max": 1.0, "proven": True},
-    {"mode": "churn", "max": 0.5},
 ]
 
 

@@ -1,4 +1,4 @@
-"""The range of numbers in which squares, cubes and their sums neither overflow nor vanish."""
+"""Where the values of a metric may lie: in its declared scale, and where squares stay finite and above 0."""
 
 from __future__ import annotations
 
@@ -21,14 +21,35 @@ def out_of_range(metric: str, *tables: ItemTable) -> GateError | None:
     return _refused(metric, table, int(np.argmax(sizes)))
 
 
+def outside_scale(metric: str, scale: tuple[float, float], *tables: ItemTable) -> GateError | None:
+    """The fault of a metric that leaves its declared scale, naming file and item; None if there is none."""
+    slack = 1e-9 * max(abs(end) for end in scale)
+    for table in tables:
+        values = table.values.get(metric, np.zeros(0))
+        beyond = np.flatnonzero((values < scale[0] - slack) | (values > scale[1] + slack))
+        if beyond.size:
+            row = int(beyond[0])
+            text = f"{values[row]:g} lies outside the declared scale [{scale[0]:g}, {scale[1]:g}]"
+            found = f"{text} (found {beyond.size} such values)"
+            advice = "correct the scale in the policy or the scores in the file"
+            return _fault("outside_scale", metric, table, row, found, advice)
+    return None
+
+
 def _refused(metric: str, table: ItemTable, row: int) -> GateError:
     value = float(table.values[metric][row])
     found = f"beyond {LARGEST:g}" if abs(value) > LARGEST else f"and no value is above {1 / LARGEST:g}"
-    line = "" if table.lines is None else f":{table.lines[row]}"
-    return GateError(
+    return _fault(
         "value_out_of_range",
-        f"metric {quoted(metric)}, item {quoted(str(table.ids[row]))}: a value whose square cannot be "
-        f"computed with (found {value:g}, {found})",
-        where=f"{table.source.path}{line}",
-        help="correct the value, or record the metric in another unit (its logarithm, for example)",
+        metric,
+        table,
+        row,
+        f"a value whose square cannot be computed with (found {value:g}, {found})",
+        "correct the value, or record the metric in another unit (its logarithm, for example)",
     )
+
+
+def _fault(code: str, metric: str, table: ItemTable, row: int, text: str, advice: str) -> GateError:
+    line = "" if table.lines is None else f":{table.lines[row]}"
+    message = f"metric {quoted(metric)}, item {quoted(str(table.ids[row]))}: {text}"
+    return GateError(code, message, where=f"{table.source.path}{line}", help=advice)
