@@ -16,6 +16,7 @@ from gate.identity import Sets, artifact_digest
 from gate.next_step import next_step
 from gate.outcome import Decided
 from gate.policy.model import Policy
+from gate.stats.assurance import assurance
 from gate.stats.results import Caution
 from gate.veil import VEILED_STEP, veil_caution, veiled_comparison, veiled_entries, veiled_reason
 
@@ -175,14 +176,16 @@ def _not_decided(reasons: Iterable[Reason]) -> tuple[dict[str, str], ...]:
 
 def _claims(policy: Policy, gating: Comparison, state: CycleState) -> tuple[str, ...]:
     """What the margin rule and the cycles say, and what they do not."""
-    level = f"{gating.level:g}"
+    codes = {caution.code for caution in gating.cautions}
+    method = "tango" if "tango_for_many_discordant" in codes else gating.method
     if policy.gating.margin_rule == "observed":
         rule = (
-            f"promotion of a candidate with no gain is bounded by {level}; one whose true gain is below or "
-            "at the margin can pass, at the margin about half the time"
+            f"promotion of a candidate with no gain is {assurance(method, gating.level)}; one whose "
+            "true gain is below or at the margin can pass, at the margin about half the time"
         )
     else:
-        rule = f"promotion of a candidate whose true gain is at or below the margin is bounded by {level}"
+        chance = assurance(method, gating.level, plugged_in="relative_plugged_in" in codes)
+        rule = f"promotion of a candidate whose true gain is at or below the margin is {chance}"
     words = {True: "yes", False: "no", None: "not assessed" if state.numbers_shown else "withheld"}
     both = (
         f"cleared as observed: {words[gating.observed_rule]}; "

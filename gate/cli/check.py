@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gate.cli.plan import named_sets
 from gate.cli.progress import Progress
 from gate.cli.streams import Streams, one_line
+from gate.compare.setting import TestChoice
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
 from gate.errors import EXIT_BLOCK, GateError
@@ -16,6 +17,7 @@ from gate.policy.load import LoadedPolicy, load
 from gate.policy.model import Policy
 from gate.policy.rules import rule_ids
 from gate.policy.weaker import Change, weaknesses
+from gate.stats.assurance import assurance
 
 EPILOG = """\
 examples:
@@ -92,9 +94,24 @@ def _gating_claim(policy: Policy) -> str:
     margin = gating.margin if isinstance(gating.margin, float) else f"{gating.margin.relative:g} x baseline"
     rule = "proven above" if gating.margin_rule == "tested" else "observed at or above"
     return (
-        f"{one_line(gating.metric)} ({gating.direction} is better): gain {rule} {margin}; a candidate with "
-        f"no gain passes one look with chance at most {policy.alpha / 2:g} "
+        f"{one_line(gating.metric)} ({gating.direction} is better): gain {rule} {margin}; the chance that a "
+        f"candidate with no gain passes one look is {assurance(_planned_test(policy), policy.alpha / 2)} "
         f"(alpha {policy.alpha:g}, two-sided)"
+    )
+
+
+def _planned_test(policy: Policy) -> str:
+    """The test that would decide on files of the kind that the policy declares."""
+    gating, items = policy.gating, policy.items
+    null_value = 1.0 if gating.margin_rule == "tested" and gating.margin != 0.0 else 0.0
+    choice = TestChoice(
+        gating.metric, gating.kind, gating.direction, test=gating.test, assurance=gating.assurance
+    )
+    return choice.planned(
+        null_value,
+        averaged=items.repeat is not None and items.reduce == "mean",
+        clustered=items.cluster is not None,
+        seeds=items.unit == "seed",
     )
 
 

@@ -53,6 +53,10 @@ class TestChoice:
         return (0.0, 1.0) if self.kind == "binary" else self.scale
 
     def method(self, metric: PairedMetric, null_value: float, *, clustered: bool, seeds: bool) -> str:
+        """The test that decides on this metric."""
+        return self.planned(null_value, averaged=metric.averaged, clustered=clustered, seeds=seeds)
+
+    def planned(self, null_value: float, *, averaged: bool, clustered: bool, seeds: bool) -> str:
         """The test that the policy names, or the default of its kind. Never chosen by the outcome.
 
         A handful of seeds is below what tests of the mean can carry; their default is the protocol made for
@@ -62,10 +66,10 @@ class TestChoice:
             return self.test
         if clustered:
             return "cluster"
-        if seeds and not self.is_binary(metric) and self.assurance == "standard":
+        kind: Literal["binary", "graded"] = "binary" if self.kind == "binary" and not averaged else "graded"
+        if seeds and kind == "graded" and self.assurance == "standard":
             return "bca_sign_flip"
-        kind: Literal["binary", "graded"] = "binary" if self.is_binary(metric) else "graded"
-        return registry.default_method(kind, null_value, assurance=self.assurance, repeats=metric.averaged)
+        return registry.default_method(kind, null_value, assurance=self.assurance, repeats=averaged)
 
 
 def both_readings(metric: PairedMetric, measure: Callable[[PairedMetric], Comparison]) -> Comparison:

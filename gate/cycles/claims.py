@@ -111,5 +111,6 @@ def _sentences(rules: Rules, claims: dict[str, Any]) -> tuple[str, ...]:
         risk += f"; {most} looks keep the chance of one by luck below {rules.level:g}"
     else:
         risk = f"all looks at the same items together: a promotion by luck has chance at most {chance:g}"
-        risk += f"; each of the first {looks} looks is held to {claims['level']:.4g}"
+        risk += f", where each test holds its level; each of the first {looks} looks is held to "
+        risk += f"{claims['level']:.4g}"
     return (risk, f"cycles to a promotion on average: {wait}")
