@@ -192,6 +192,8 @@ def _request(
         system=system,
         mapping=dict(policy.artifacts.mapping),
         words=pass_fail_words(policy.artifacts.labels),
+        failed=_run_words(policy.artifacts.failed),
+        completed=_run_words(policy.artifacts.completed),
     )
 
 
@@ -204,6 +206,14 @@ def pass_fail_words(labels: Mapping[str, Any]) -> dict[str, float]:
         else:
             words[key] = float(value)
     return words
+
+
+def _run_words(named: Mapping[str, list[Any]]) -> dict[str, tuple[str, ...]]:
+    """Words as they are written in a file: ``true`` and ``503`` are words too."""
+    return {
+        column: tuple(str(word).lower() if isinstance(word, bool) else str(word) for word in words)
+        for column, words in named.items()
+    }
 
 
 def _slice_columns(policy: Policy, name: str | None) -> list[str]:

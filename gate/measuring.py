@@ -12,6 +12,7 @@ from gate.compare import rules
 from gate.compare.absolute import must_pass
 from gate.compare.model import Comparison
 from gate.compare.setting import Setting
+from gate.compare.unread import UnreadRuns, unread_runs
 from gate.errors import GateError, examples
 from gate.pairing import PairedTable
 from gate.policy.model import Policy, Slices, Watch
@@ -27,6 +28,7 @@ class Measured:
 
     comparisons: tuple[Comparison, ...]
     not_assessed: tuple[NotAssessed, ...]
+    unread: UnreadRuns
 
 
 def measure(policy: Policy, tables: Tables, level: float) -> Measured:
@@ -46,7 +48,8 @@ def measure(policy: Policy, tables: Tables, level: float) -> Measured:
         comparisons += _slices(policy, policy.slices, table, setting)
     watched, absent = _watched(policy, tables, setting)
     comparisons += watched
-    return Measured(tuple(comparisons), (*absent, *_no_reference(comparisons[0]), *_not_gated(comparisons)))
+    not_assessed = (*absent, *_no_reference(comparisons[0]), *_not_gated(comparisons))
+    return Measured(tuple(comparisons), not_assessed, unread_runs(tables))
 
 
 def _must_pass_items(policy: Policy, table: PairedTable) -> BoolArray:

@@ -18,7 +18,7 @@ from gate.multiplicity import challengers, families
 from gate.outcome import Decided
 from gate.policy.load import LoadedPolicy
 from gate.policy.model import Policy
-from gate.summing_up import Judged, Waivers, for_history, history_faults, sum_up, waived_rules
+from gate.summing_up import Judged, Waivers, for_history, history_faults, sum_up, unread_faults, waived_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,5 +105,6 @@ def _compared(policy: Policy, read: Sequence[Sets], looks: Sequence[Look]) -> tu
 def _judged(request: Request, sets: Sets, measured: Measured, look: Look, waivers: Waivers) -> Judged:
     """Correct, then ask every rule; what the history holds against this look is a reason like any other."""
     comparisons, described = families(measured.comparisons, request.loaded.policy.correction)
-    reasons = decided(comparisons, history_faults(look), waivers.active)
-    return Judged(sets, comparisons, described, measured.not_assessed, reasons)
+    faults = (*unread_faults(measured.unread), *history_faults(look))
+    reasons = decided(comparisons, faults, waivers.active)
+    return Judged(sets, comparisons, described, measured.not_assessed, reasons, measured.unread)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gate.artifacts.table import ItemTable
 from gate.compare.model import Comparison
+from gate.compare.unread import UnreadRuns
 from gate.cycles.assess import CycleState, Outcome
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
@@ -49,6 +50,7 @@ class Judged:
     families: tuple[Mapping[str, Any], ...]
     not_assessed: tuple[Mapping[str, str], ...]
     reasons: tuple[Reason, ...]
+    unread: UnreadRuns
 
 
 def waived_rules(policy: Policy, now: str) -> Waivers:
@@ -63,6 +65,15 @@ def history_faults(look: Look) -> tuple[Reason, ...]:
     return tuple(
         Reason(f"history:{fault.code}", INCONCLUSIVE, "", look.window, "", fault.message)
         for fault in look.faults
+    )
+
+
+def unread_faults(unread: UnreadRuns) -> tuple[Reason, ...]:
+    """Runs that may have failed on one side only: no claim, until the policy says what the words mean."""
+    required = "what says that a run failed is read, or alike on both sides"
+    return tuple(
+        Reason(f"runs:{column}", INCONCLUSIVE, "", "", required, fault.message)
+        for column, fault in unread.faults.items()
     )
 
 
@@ -160,6 +171,8 @@ def _cautions(judged: Judged, state: CycleState, waivers: Waivers) -> tuple[Caut
         for code, message in (*item_set.cautions, *item_set.table.cautions):
             found.setdefault((code, message), Caution(code, message))
     for caution in (*state.faults, *state.cautions, *waivers.cautions):
+        found.setdefault((caution.code, caution.message), caution)
+    for caution in judged.unread.cautions:
         found.setdefault((caution.code, caution.message), caution)
     for comparison in judged.comparisons:
         for caution in comparison.cautions:

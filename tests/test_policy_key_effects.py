@@ -75,6 +75,8 @@ CLUSTERS = [
 SEEDS = [block(1, {"score": 0.5}, {"score": 0.55 + k / 1000}) for k in range(8)]
 LACKING = [*counts(60, 5, 100), {"n": 12, "baseline": {"correct": 1}}]
 ERRORS = [*counts(60, 5, 133), {"n": 2, "baseline": {"correct": 1}, "candidate": {"error": "timeout"}}]
+MODES = [*counts(60, 5, 100), block(5, {"correct": 0, "mode": "Agent broke"}, {"correct": 1, "mode": "-"})]
+PARKED = [*counts(60, 5, 100), block(1, {"correct": 0, "status": "parked"}, {"correct": 1, "status": "ok"})]
 WORDS = [block(40, {"correct": "no"}, {"correct": "yes"}), block(60, {"correct": "yes"}, {"correct": "yes"})]
 VETO = rail(mode="no_regression")
 VETOED = beside("other", (180, 1, 1), (3, 0, 1), (17, 1, 0))
@@ -547,6 +549,10 @@ EFFECTS = [
             block(40, {"result": {"value": 0}}, {"result": {"value": 1}}),
             block(60, {"result": {"value": 1}}, {"result": {"value": 1}}),
         ],
+    ),
+    Effect("Artifacts.failed", {}, {"mode": ["agent broke"]}, ("promote", "error"), MODES),
+    Effect(
+        "Artifacts.completed", {"status": ["x"]}, {"status": ["parked"]}, ("inconclusive", "promote"), PARKED
     ),
     Effect(
         "Systems.baseline",

@@ -13,8 +13,8 @@ from gate.artifacts import summary
 from gate.artifacts.absent import missing_column, no_ids
 from gate.artifacts.digest import Parts, identity, sort_order
 from gate.artifacts.ids import check_ids, content_id, id_texts, is_content, near_collisions, refuse_duplicates
-from gate.artifacts.outcome import failed_runs, odd_statuses
-from gate.artifacts.records import RESERVED, Records, outcome_paths, paths_of, place
+from gate.artifacts.outcome import outcome_of
+from gate.artifacts.records import Records, paths_of, place
 from gate.artifacts.table import BoolArray, ItemTable, ObjectArray, ReadRequest, Source
 from gate.artifacts.texts import objects, text_column
 from gate.artifacts.values import Column, Rule, numbers
@@ -70,8 +70,8 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
     repeats = _repeats(job)
     keys: Sequence[Any] = ids if repeats is None else list(zip(ids, repeats, strict=True))
     refuse_duplicates(keys, ids, job.where, repeat=repeats is not None)
-    outcome = outcome_paths(request)
-    failed = failed_runs(records, *(outcome.get(name) for name in RESERVED))
+    outcome = outcome_of(records, request)
+    failed = outcome.failed
     metrics, metric_cautions = _metrics(job, failed, ids)
     columns, column_cautions = _columns(job)
     parts = Parts(
@@ -98,8 +98,9 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
             *_id_cautions(ids, repeats),
             *metric_cautions,
             *column_cautions,
-            *odd_statuses(records, outcome.get("status")),
+            *outcome.cautions,
         ),
+        unread=outcome.unread,
     )
 
 

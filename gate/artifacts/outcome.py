@@ -1,57 +1,142 @@
-"""Whether the run of a row completed: the columns ``error`` and ``status``, or those mapped to the names."""
+"""Whether the run of a row completed: by the policy's words, the reserved columns, and the format's own."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gate.artifacts.records import ABSENT, Records
+from gate.artifacts.records import ABSENT, Records, run_paths
+from gate.artifacts.run_words import error_column, plain, said, tells_of_runs, without_result
 from gate.artifacts.strict_json import NoNumber
-from gate.artifacts.table import BoolArray
+from gate.artifacts.table import BoolArray, ReadRequest, Unread
+from gate.artifacts.values import NUMBER
 from gate.errors import examples
 
-FAILED_STATUS = frozenset(
-    {"error", "errored", "timeout", "timed_out", "timedout", "skipped", "cancelled", "canceled", "crashed"}
-    | {"infra_error", "failed_to_run"}
-)
-RAN_STATUS = frozenset(
-    {"", "ok", "okay", "ran", "done", "valid", "scored", "success", "successful", "succeeded", "complete"}
-    | {
-        "completed",
-        "finished",
-        "pass",
-        "passed",
-        "fail",
-        "failed",
-        "failure",
-        "correct",
-        "incorrect",
-        "wrong",
-    }
-    | {"true", "false", "0", "1", "200"}
-)
+ANY = "*"
+"""In the policy: whatever stands there."""
 _NO_ERROR_TEXT = frozenset({"", "null", "none", "nan", "false", "0"})
+_LONGEST_WORD = 80
+Cells = Sequence[Any]
+Test = Callable[[Any], bool]
 
 
-def failed_runs(records: Records, error: str | None, status: str | None) -> BoolArray:
-    """True where a run did not complete, by the format's own word or by a reserved column."""
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """failed: runs without a result. unread: columns that may say so of other runs."""
+
+    failed: BoolArray
+    unread: tuple[Unread, ...]
+    cautions: tuple[tuple[str, str], ...]
+
+
+def outcome_of(records: Records, request: ReadRequest) -> Outcome:
+    """What the file says of its runs, by the policy's words, the reserved columns and the format's own."""
     failed = np.zeros(records.count, dtype=np.bool_)
     if records.failed is not None:
         failed |= np.asarray(records.failed, dtype=np.bool_)
-    errors = records.cells.get(error) if error is not None else None
-    if errors is not None:
-        failed |= _flags(errors, text=records.text)
-    states = records.cells.get(status) if status is not None else None
-    if states is not None:
-        failed |= np.fromiter((_is_failed(cell) for cell in states), dtype=np.bool_, count=len(states))
-    return failed
+    paths = run_paths(request)
+    if records.ids is not None:  # tools say it in their own way, and may mean something else by these names
+        named = {*request.mapping, *request.failed, *request.completed}
+        paths = {name: path for name, path in paths.items() if name in named}
+    columns = [_Column(name, path, records, request) for name, path in paths.items()]
+    columns = [column for column in columns if column.cells is not None]
+    for column in columns:
+        failed |= column.failed()
+    read = {column.path for column in columns}
+    deciding = {request.mapping.get(name, name) for name in request.metrics if name not in request.optional}
+    others = [
+        _Column(path, path, records, request) for path in records.evidence if path not in read | deciding
+    ]
+    unread = [found for column in (*columns, *others) if (found := column.unread(failed)) is not None]
+    return Outcome(failed, tuple(unread), tuple(_unknown(unread, records.count)))
 
 
-def _flags(cells: Sequence[Any], *, text: bool) -> BoolArray:
-    return np.fromiter((_is_error(cell, text=text) for cell in cells), dtype=np.bool_, count=len(cells))
+def _unknown(unread: Sequence[Unread], rows: int) -> Iterator[tuple[str, str]]:
+    """The caution for words in the reserved column that this gate knows neither as run nor as failed."""
+    for found in unread:
+        if found.reserved:
+            words = examples(sorted(found.words))
+            count = sum(found.words.values())
+            yield "status_unknown", f"runs with status {words} count as completed ({count} of {rows})"
+
+
+class _Column:
+    """One column that tells of runs. words: those that the policy calls failed and completed."""
+
+    def __init__(self, name: str, path: str, records: Records, request: ReadRequest) -> None:
+        self.name, self.text = name, records.text
+        self.path = path
+        found = records.cells.get(path)
+        if found is None and name in {"error", "status"} and path == name:
+            # Spreadsheets write Error and Status; numbers under such a heading are measurements.
+            other = next((p for p in records.evidence if p.lower() == name and p not in records.cells), None)
+            if other is not None:
+                cells = records.evidence[other]
+                self.path, found = other, [None if _is_number(c, text=self.text) else c for c in cells]
+        self.cells: Cells | None = records.evidence.get(path) if found is None else found
+        self.reserved = name in {"error", "status"} and name in run_paths(request)
+        self.bad = {_key(word) for word in request.failed.get(name, ())}
+        self.fine = {_key(word) for word in request.completed.get(name, ())}
+        self.any_bad = ANY in request.failed.get(name, ())
+        self.any_fine = ANY in request.completed.get(name, ())
+
+    def failed(self) -> BoolArray:
+        """True where the column says that there is no result."""
+        assert self.cells is not None
+        cells = self.cells
+        return np.fromiter(map(self._is_failed, cells), dtype=np.bool_, count=len(cells))
+
+    def _is_failed(self, cell: Any) -> bool:
+        if self._is_one_of(self.bad, cell):
+            return True
+        if self.any_fine or self._is_one_of(self.fine, cell):
+            return False
+        if self.any_bad and self._is_something(cell):
+            return True
+        if not self.reserved:
+            return False
+        return _is_error(cell, text=self.text) if self.name == "error" else _without_result(cell)
+
+    def _is_something(self, cell: Any) -> bool:
+        number = _is_number(cell, text=self.text) and _is_error(cell, text=True)
+        return number or _is_filled(cell, text=self.text)
+
+    @staticmethod
+    def _is_one_of(words: set[str], cell: Any) -> bool:
+        return bool(words) and _is_word(cell) and _key(_shown(cell)) in words
+
+    def unread(self, failed: BoolArray) -> Unread | None:
+        """What stands there in runs that are not known to have failed, and could say that they did."""
+        if self.cells is None or self.any_fine or not (self.reserved or tells_of_runs(self.path)):
+            return None
+        by_word = not any(map(error_column, self.path.split(".")))
+        doubt = self._doubt_of(by_word)
+        words = Counter(
+            _shown(cell)[:_LONGEST_WORD]
+            for cell, known in zip(self.cells, failed, strict=True)
+            if not known and doubt(cell) and not self._is_one_of(self.fine, cell)
+        )
+        if not words:
+            return None
+        runs = int(len(failed) - failed.sum())
+        reserved = self.reserved and self.name == "status"
+        return Unread(self.path, words, runs, by_word=by_word, reserved=reserved)
+
+    def _doubt_of(self, by_word: bool) -> Test:
+        if not by_word:
+            return lambda cell: _is_filled(cell, text=self.text)
+        return _is_unknown if self.reserved else _without_result
+
+
+def _key(text: str) -> str:
+    """A word as it is compared: without case and marks, but -1 is not 1."""
+    bare = text.strip()
+    return bare if NUMBER.fullmatch(bare) else plain(bare) or bare.lower()
 
 
 def _is_error(cell: Any, *, text: bool) -> bool:
@@ -66,25 +151,35 @@ def _is_error(cell: Any, *, text: bool) -> bool:
     return bool(cell)
 
 
-def _is_failed(cell: Any) -> bool:
-    return isinstance(cell, str) and _word(cell) in FAILED_STATUS
+def _is_number(cell: Any, *, text: bool) -> bool:
+    if isinstance(cell, str):
+        return text and NUMBER.fullmatch(cell.strip()) is not None
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
-def _word(cell: Any) -> str:
-    return str(cell).strip().lower().replace("-", "_").replace(" ", "_")
+def _is_filled(cell: Any, *, text: bool) -> bool:
+    """Text other than "ok", true, or an object with something in it; a number is a measurement."""
+    if isinstance(cell, Mapping | list):
+        inner = cell.values() if isinstance(cell, Mapping) else cell
+        return any(_is_filled(one, text=text) for one in inner)
+    if isinstance(cell, str) and said(cell) in {"passed", "ran"}:
+        return False
+    return not _is_number(cell, text=text) and _is_error(cell, text=True)
+
+
+def _without_result(cell: Any) -> bool:
+    return _is_word(cell) and without_result(_shown(cell))
+
+
+def _is_unknown(cell: Any) -> bool:
+    return _is_word(cell) and said(_shown(cell)) is None
+
+
+def _is_word(cell: Any) -> bool:
+    return isinstance(cell, str | bool | int | float) and cell is not ABSENT
 
 
 def _shown(cell: Any) -> str:
+    if isinstance(cell, bool):
+        return str(cell).lower()
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-
-
-def odd_statuses(records: Records, status: str | None) -> list[tuple[str, str]]:
-    """The caution for words in the reserved column that this gate knows neither as run nor as failed."""
-    cells = [] if status is None else records.cells.get(status, [])
-    texts = [_shown(cell) for cell in cells if cell is not None and cell is not ABSENT]
-    odd = {text for text in set(texts) if _word(text) not in FAILED_STATUS | RAN_STATUS | _NO_ERROR_TEXT}
-    if not odd:
-        return []
-    count = sum(text in odd for text in texts)
-    text = f"runs with status {examples(sorted(odd))} count as completed ({count} of {len(cells)})"
-    return [("status_unknown", text)]

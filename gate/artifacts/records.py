@@ -18,7 +18,7 @@ class _Absent:
 
 ABSENT: Final = _Absent()
 RESERVED: Final = ("error", "status")
-"""Columns that say whether a run completed, where the policy gives the names no other role."""
+"""Columns that say whether a run completed, whatever else names them; only a mapping moves the names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,8 @@ class Records:
     """One entry per row everywhere.
 
     cells: path -> cells (str, int, float, bool, None, NoNumber, list, dict or ABSENT), only for paths
-    that were asked for and occur. available: names for messages and the first look. text: every cell
+    that were asked for and occur. evidence: the same for columns that were not asked for and whose names say
+    that they tell of runs. available: names for messages and the first look. text: every cell
     is text (CSV). lines: line of each row. place: how to name row i where there are no lines.
     metrics: those of the tool itself. ids, repeats, failed: the format's own.
     refused: metric -> why it has no value per item. directions: metric -> higher or lower, where the
@@ -36,6 +37,7 @@ class Records:
     format: str
     count: int
     cells: Mapping[str, Sequence[Any]]
+    evidence: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     available: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     text: bool = False
@@ -54,19 +56,25 @@ class Records:
 
 
 def paths_of(request: ReadRequest) -> dict[str, str]:
-    """Name -> path in the file, for all the request names and for the reserved columns it leaves free."""
+    """Name -> path in the file, for all the request names and for the columns that tell of runs."""
     names = [request.id, *request.metrics, *request.columns]
     names += [name for name in (request.repeat, request.cluster) if name is not None]
-    return {name: request.mapping.get(name, name) for name in names} | outcome_paths(request)
+    return {name: request.mapping.get(name, name) for name in names} | run_paths(request)
 
 
-def outcome_paths(request: ReadRequest) -> dict[str, str]:
-    """The reserved names that the policy gives no other role, with their paths."""
-    names = {request.id, request.repeat, request.cluster, *request.metrics, *request.columns}
+def run_paths(request: ReadRequest) -> dict[str, str]:
+    """Columns that tell of runs, with their paths: those the policy names, and the reserved ones.
+
+    A reserved name is taken by a metric that decides, and by an id or repeat; by nothing else.
+    """
+    deciding = [name for name in request.metrics if name not in request.optional]
+    names = (*deciding, request.id, request.repeat)
     taken = {request.mapping.get(name, name) for name in names if name is not None}
-    free = [name for name in RESERVED if name not in names]
+    reserved = [
+        name for name in RESERVED if request.mapping.get(name, name) not in taken and name not in names
+    ]
     return {
-        name: request.mapping.get(name, name) for name in free if name in request.mapping or name not in taken
+        name: request.mapping.get(name, name) for name in (*reserved, *request.failed, *request.completed)
     }
 
 

@@ -24,6 +24,7 @@ class ReadRequest:
 
     metrics: metric name -> kind ("binary" or "graded"). columns: text columns (slices, labels, comparable,
     must_pass, show). optional: those of ``columns`` and ``metrics`` whose absence is no error (watch, show).
+    failed, completed: column -> words that say that a run failed, or completed.
     mapping: name -> dotted path in the file. words: declared pass/fail words -> 1.0 or 0.0.
     id_declared: ``items.id`` is not the default, which formats with ids of their own ignore.
     """
@@ -39,6 +40,23 @@ class ReadRequest:
     system: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, float] = field(default_factory=dict)
+    failed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    completed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A column that may say that runs failed, and what it says of runs that are not known to have failed.
+
+    words: text -> in how many of ``runs``. by_word: a status, which every run has; else something that stands
+    there only when a run broke. reserved: the column ``status`` itself, whose unknown words are listed.
+    """
+
+    column: str
+    words: Mapping[str, int]
+    runs: int
+    by_word: bool
+    reserved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +107,7 @@ class ItemTable:
     identity: str = ""
     cautions: tuple[tuple[str, str], ...] = ()
     ids_digest: str = ""
+    unread: tuple[Unread, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)

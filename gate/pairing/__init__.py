@@ -54,6 +54,8 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
         counts=_counts(sides, both, only, n_clusters, digest),
         identical=_identical(baseline, candidate),
         cautions=(*baseline.cautions, *candidate.cautions),
+        unread=(baseline.unread, candidate.unread),
+        runs=(int((~baseline.failed).sum()), int((~candidate.failed).sum())),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.artifacts.table import FloatArray, ObjectArray
+from gate.artifacts.table import FloatArray, ObjectArray, Unread
 
 IndexArray = NDArray[np.int64]
 
@@ -103,7 +103,8 @@ class PairedTable:
 
     ids: the union of both sides. columns: slice and must-pass columns as text or None. shown: text to print
     with a changed item. clusters: 0-based codes, None when the policy names no cluster.
-    identical: the two files are the same bytes and the same system in them.
+    identical: the two files are the same bytes and the same system in them. unread: per side, columns that
+    may say that runs failed. runs: per side, how many are not known to have failed.
     """
 
     ids: ObjectArray
@@ -114,3 +115,5 @@ class PairedTable:
     counts: PairCounts
     identical: bool
     cautions: tuple[tuple[str, str], ...] = ()
+    unread: tuple[tuple[Unread, ...], tuple[Unread, ...]] = ((), ())
+    runs: tuple[int, int] = (0, 0)

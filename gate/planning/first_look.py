@@ -50,7 +50,8 @@ def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
     """Measure the gating metric as a policy with margin 0 would, and the spread of all the others."""
     policy = loads(json.dumps(_policy(proposal, missing)), "the proposed policy").policy
     item_set = item_sets(policy, {None: files})[None]
-    found = measure(policy, {None: item_set.table}, LEVEL).comparisons[0]
+    measured = measure(policy, {None: item_set.table}, LEVEL)
+    found = measured.comparisons[0]
     return FirstLook(
         proposal=proposal,
         files=files,
@@ -61,6 +62,8 @@ def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
         seen=_seen(proposal, item_set),
         means=_means(item_set),
         cautions=(
+            *measured.unread.faults.values(),
+            *measured.unread.cautions,
             *_incomplete(item_set, found),
             *(Caution(*pair) for pair in (*item_set.cautions, *item_set.table.cautions)),
         ),

@@ -192,3 +192,8 @@ def artifacts(a: Artifacts) -> Iterator[Finding]:
             if repr(value) in seen:
                 yield conflict(f"{quoted(str(value))} is there twice", "labels", word, index)
             seen.add(repr(value))
+    for column in [column for column in a.failed if column in a.completed]:
+        both = {str(word) for word in a.failed[column]} & {str(word) for word in a.completed[column]}
+        if both:
+            found = f"{quoted(min(both))} of {quoted(column)} cannot say failed and completed at once"
+            yield conflict(found, "completed", column, advice="keep it in one of the two")

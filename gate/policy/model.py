@@ -252,6 +252,14 @@ class Artifacts(Model):
     mapping: Annotated[
         dict[Name, Text], Field(description="Name in the policy: dotted path in the file.")
     ] = {}
+    failed: Annotated[
+        dict[Name, Annotated[list[Word], Field(min_length=1)]],
+        Field(description="Column: words that say that a run failed; '*' for whatever stands there."),
+    ] = {}
+    completed: Annotated[
+        dict[Name, Annotated[list[Word], Field(min_length=1)]],
+        Field(description="Column: words that say that a run completed; '*' for whatever stands there."),
+    ] = {}
 
     def _findings(self) -> Iterable[Finding]:
         return between.artifacts(self)

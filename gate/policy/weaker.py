@@ -105,6 +105,8 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
         "system": (s.not_comparable, "another system is read"),
         "labels": (s.not_comparable, "words stand for other values"),
         "mapping": (s.not_comparable, "values are read from elsewhere"),
+        "failed": (s.not_comparable, "other runs count as failed"),
+        "completed": (s.not_comparable, "other runs count as completed"),
     },
     Waiver: {"expires": (s.larger_is_weaker, "a fail is accepted for longer")},
 }

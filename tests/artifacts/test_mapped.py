@@ -284,7 +284,7 @@ def test_text_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize("least", [None, 0])
 def test_a_status_that_nobody_knows_is_named(tmp_path: Path, least: int | None) -> None:
     """A word of its own for a crash must not pass for a completed run without being seen."""
-    rows = "id,score,status\na,1,ok\nb,0,Timed out\nc,0,oom_killed\nd,1,preempted\ne,1,\n"
+    rows = "id,score,status\na,1,ok\nb,0,Timed out\nc,0,oomkill\nd,1,shelved\ne,1,\n"
     path = tmp_path / "run.csv"
     path.write_text(rows)
     request = ReadRequest(metrics={"score": "binary"})
@@ -295,8 +295,8 @@ def test_a_status_that_nobody_knows_is_named(tmp_path: Path, least: int | None) 
     assert found.failed.tolist() == [False, True, False, False, False]
     said = dict(found.cautions)["status_unknown"]
     assert "count as completed (2 of 5)" in said
-    assert "oom_killed" in said
-    assert "preempted" in said
+    assert "oomkill" in said
+    assert "shelved" in said
 
 
 def test_numbers_and_gaps_as_a_status_need_no_caution(tmp_path: Path) -> None:

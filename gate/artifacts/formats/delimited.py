@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gate.artifacts import limits
 from gate.artifacts.content import Content
 from gate.artifacts.records import Records, paths_of
+from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import ReadRequest
 from gate.errors import GateError, examples, quoted
 
@@ -19,8 +20,9 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     """All rows of the columns that are wanted (all columns without a request)."""
     header, rows, delimiter = open_table(content, request.format if request else "auto")
     wanted = _wanted(header, request, content)
-    cells: dict[str, list[str]] = {name: [] for name in wanted}
-    appends = [(cells[name].append, index) for name, index in wanted.items()]
+    telling = {name: header.index(name) for name in header if tells_of_runs(name)}
+    cells: dict[str, list[str]] = {name: [] for name in {**telling, **wanted}}
+    appends = [(cells[name].append, index) for name, index in {**telling, **wanted}.items()]
     lines: list[int] = []
     for line, row in rows:
         if len(row) != len(header):
@@ -31,7 +33,8 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     return Records(
         format="tsv" if delimiter == "\t" else "csv",
         count=len(lines),
-        cells=cells,
+        cells={name: cells[name] for name in wanted},
+        evidence={name: cells[name] for name in telling},
         available=tuple(name for name in header if name),
         text=True,
         decimal_comma=delimiter == ";" and _decimal_commas(cells, request, content),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gate.artifacts.absent import averages_only
 from gate.artifacts.content import Content
 from gate.artifacts.lookup import columns, leaves, lookup, names_in
 from gate.artifacts.records import ABSENT, Records, paths_of
+from gate.artifacts.run_words import told
 from gate.artifacts.strict_json import parse_line, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.errors import GateError, examples, quoted
@@ -25,7 +26,17 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     bare = {path: path.rpartition("[].")[2] for path in wanted}
     found = columns(rows, bare.values(), content.path)
     cells = {path: found[name] for path, name in bare.items() if name in found}
-    return Records(format="json", count=len(rows), cells=cells, available=names)
+    evidence = _evidence(enumerate(map(told, rows)), len(rows))
+    return Records(format="json", count=len(rows), cells=cells, evidence=evidence, available=names)
+
+
+def _evidence(told_of: Iterable[tuple[int, list[tuple[str, Any]]]], count: int) -> dict[str, list[Any]]:
+    """Columns that tell of runs; most rows have none of them."""
+    found: dict[str, list[Any]] = {}
+    for index, cells in told_of:
+        for path, cell in cells:
+            found.setdefault(path, [ABSENT] * count)[index] = cell
+    return found
 
 
 def load_lines(content: Content, request: ReadRequest | None) -> Records:
@@ -34,19 +45,25 @@ def load_lines(content: Content, request: ReadRequest | None) -> Records:
     kept: list[Any] = []
     cells: dict[str, list[Any]] = {path: [] for path in paths or ()}
     lines: list[int] = []
+    telling: list[tuple[int, list[tuple[str, Any]]]] = []
     for number, row in json_lines(content):
         lines.append(number)
+        if said := told(row):
+            telling.append((len(lines) - 1, said))
         if len(kept) < 1000 or paths is None:
             kept.append(row)
         for path, column in cells.items():
             column.append(row.get(path, ABSENT) if path in row else lookup(row, path, content.path, number))
     names = names_in(kept)
-    if paths is None:
-        return Records(
-            format="jsonl", count=len(lines), cells=columns(kept, names), available=names, lines=lines
-        )
     present = {path: column for path, column in cells.items() if any(cell is not ABSENT for cell in column)}
-    return Records(format="jsonl", count=len(lines), cells=present, available=names, lines=lines)
+    return Records(
+        format="jsonl",
+        count=len(lines),
+        cells=columns(kept, names) if paths is None else present,
+        evidence=_evidence(telling, len(lines)),
+        available=names,
+        lines=lines,
+    )
 
 
 def json_lines(content: Content) -> Iterator[tuple[int, dict[str, Any]]]:

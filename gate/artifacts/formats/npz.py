@@ -10,6 +10,7 @@ import numpy as np
 from gate.artifacts.archive import Archive
 from gate.artifacts.content import Content
 from gate.artifacts.records import Records, paths_of
+from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import ReadRequest
 from gate.errors import GateError, examples, quoted
 
@@ -19,7 +20,8 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     archive = Archive(content)
     names = [name.removesuffix(".npy") for name in archive.names]
     wanted = names if request is None else [path for path in paths_of(request).values() if path in names]
-    cells = {name: _column(archive, name, content.path) for name in dict.fromkeys(wanted)}
+    telling = [name for name in names if tells_of_runs(name)]
+    cells = {name: _column(archive, name, content.path) for name in dict.fromkeys([*wanted, *telling])}
     lengths = {len(column) for column in cells.values()}
     if len(lengths) > 1:
         listed = examples([f"{name}: {len(column)}" for name, column in cells.items()])
@@ -33,7 +35,12 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     if count == 0 and names:
         count = len(_column(archive, names[0], content.path))
     return Records(
-        format="npz", count=count, cells=cells, available=tuple(names), place=lambda row: f"element {row + 1}"
+        format="npz",
+        count=count,
+        cells={name: cells[name] for name in wanted},
+        evidence={name: cells[name] for name in telling},
+        available=tuple(names),
+        place=lambda row: f"element {row + 1}",
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from gate.artifacts import engine
 from gate.artifacts.content import Content
 from gate.artifacts.records import Records, paths_of
+from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import ReadRequest
 
 
@@ -15,14 +16,16 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     with engine.connect() as connection, engine.readable(content) as file:
         schema = engine.schema(connection, "read_parquet", file, content.path)
         paths = engine.flat_names(schema) if request is None else list(paths_of(request).values())
-        selected = {path: engine.select(path, schema) for path in dict.fromkeys(paths)}
+        telling = [name for name in engine.flat_names(schema) if tells_of_runs(name)]
+        selected = {path: engine.select(path, schema) for path in dict.fromkeys([*paths, *telling])}
         present = {path: sql for path, sql in selected.items() if sql is not None}
         count, found = engine.fetch(connection, "read_parquet", file, list(present.values()), content.path)
     cells: dict[str, list[Any]] = dict(zip(present, found, strict=True))
     return Records(
         format="parquet",
         count=count,
-        cells=cells,
+        cells={path: cells[path] for path in paths if path in cells},
+        evidence={path: cells[path] for path in telling if path in cells},
         available=tuple(engine.flat_names(schema)),
         place=lambda row: f"row {row + 1}",
     )

@@ -16,8 +16,9 @@ from gate.artifacts.ids import check_ids, id_texts, near_collisions, refuse_dupl
 from gate.artifacts.large.bytesort import Order, Rows, Sorted, all_plain, rows_of, sort_rows
 from gate.artifacts.large.pulled import Pulled
 from gate.artifacts.large.shared import shared_ids
-from gate.artifacts.outcome import failed_runs, odd_statuses
-from gate.artifacts.records import RESERVED, Records, outcome_paths
+from gate.artifacts.outcome import outcome_of
+from gate.artifacts.records import Records
+from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import BoolArray, FloatArray, ItemTable, Missing, ObjectArray, ReadRequest, Source
 from gate.artifacts.texts import objects, text_column
 from gate.artifacts.values import why_missing
@@ -59,6 +60,7 @@ def _work(pulled: Pulled, request: ReadRequest, source: Source) -> _Work | None:
         format=pulled.format,
         count=pulled.count,
         cells=pulled.texts,
+        evidence={path: cells for path, cells in pulled.texts.items() if tells_of_runs(path)},
         available=pulled.available,
         text=pulled.text,
     )
@@ -96,8 +98,8 @@ def _table(work: _Work, source: Source) -> ItemTable | None:
     ids, digest = shared_ids(joined, pulled.count)
     repeats = None if work.repeats is None else work.ordered(objects(work.repeats))
     similar = list(_similar(work, ids, repeats))
-    outcome = outcome_paths(request)
-    failed = failed_runs(work.job.records, *(outcome.get(name) for name in RESERVED))
+    outcome = outcome_of(work.job.records, request)
+    failed = outcome.failed
     found = {name: pulled.numbers.get(request.mapping.get(name, name)) for name in request.metrics}
     numbers = {name: column for name, column in found.items() if column is not None}
     if not all(_fits(column, request.metrics[name], failed) for name, column in numbers.items()):
@@ -112,7 +114,7 @@ def _table(work: _Work, source: Source) -> ItemTable | None:
         columns=columns,
     )
     cautions = [*similar, *(absent for name in found if (absent := _absent(work, name))), *cautions]
-    cautions += odd_statuses(work.job.records, outcome.get("status"))
+    cautions += outcome.cautions
     return ItemTable(
         source=source,
         ids=ids,
@@ -126,6 +128,7 @@ def _table(work: _Work, source: Source) -> ItemTable | None:
         identity=identity(parts, None, joined),
         cautions=tuple(cautions),
         ids_digest=digest if repeats is None else "",
+        unread=outcome.unread,
     )
 
 

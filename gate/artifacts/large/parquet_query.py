@@ -7,7 +7,8 @@ from typing import Any
 from gate.artifacts import engine
 from gate.artifacts.content import Content
 from gate.artifacts.large.pulled import Pulled, Query, lines_of, wanted
-from gate.artifacts.records import outcome_paths
+from gate.artifacts.records import run_paths
+from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import ReadRequest
 
 _INTEGERS = frozenset(
@@ -26,7 +27,8 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
 
 def _pull(content: Content, request: ReadRequest, schema: dict[str, Any]) -> Pulled | None:
     kinds = {name: str(kind.id) for name, kind in schema.items()}
-    want = wanted(request, list(kinds))
+    nested = [name for name in engine.flat_names(schema) if name not in kinds]
+    want = None if any(map(tells_of_runs, nested)) else wanted(request, list(kinds))
     if want is None or not _fits(request, kinds, want.id, (*want.texts,), want.metrics):
         return None
 
@@ -63,7 +65,7 @@ def _fits(
 
     A run's error may be text only: as a number, 0 says that there was none.
     """
-    if not all(kinds.get(path, "varchar") in _TEXTS for path in outcome_paths(request).values()):
+    if not all(kinds.get(path, "varchar") in _TEXTS for path in run_paths(request).values()):
         return False
     if kinds[id_path] not in _TEXTS | _INTEGERS or not all(
         kinds[path] in _TEXTS | _INTEGERS for path in texts

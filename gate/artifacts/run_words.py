@@ -1,0 +1,134 @@
+"""Words about a run: did it complete? And the columns in which files say it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, Literal
+
+from gate.artifacts.values import NUMBER
+
+Said = Literal["passed", "failed", "ran", "not_run", "broke"]
+"""failed: the result of a run that completed. not_run and broke: there is no result."""
+
+_PASSED = frozenset(
+    {"pass", "passed", "success", "successful", "succeeded", "ok", "okay", "correct", "true", "1"}
+)
+_FAILED = frozenset({"fail", "failed", "failure", "incorrect", "wrong", "false", "0"})
+_RAN = frozenset(
+    {"", "run", "ran", "done", "valid", "scored", "complete", "completed", "finished", "executed"}
+    | {"no_error", "no_errors", "unset", "null", "none", "nan"}
+)
+_NOT_RUN = frozenset(
+    {"skip", "skipped", "ignored", "disabled", "inactive", "suppressed", "pending", "queued", "running"}
+    | {"in_progress", "notrun", "not_run", "not_started", "not_executed", "never_ran", "did_not_run", "todo"}
+)
+_BROKE = frozenset(
+    {"error", "errored", "exception", "broken", "broke", "timed_out", "time_out", "out_of_memory", "cancel"}
+    | {"failed_to_run", "failed_to_start", "unavailable", "service_unavailable", "unreachable", "overloaded"}
+    | {"too_many_requests", "bad_gateway", "gateway_timeout", "quota_exceeded", "insufficient_quota"}
+    | {"connection_reset", "connection_refused", "segfault", "segmentation_fault", "exit_api", "abort"}
+)
+_BROKE_PARTS = frozenset(
+    {"crash", "crashed", "killed", "aborted", "oom", "timeout", "timedout", "infra", "infrastructure"}
+    | {"cancelled", "canceled", "interrupted", "preempted", "evicted", "throttled", "ratelimit"}
+)
+_WHOSE_ERROR = frozenset(
+    {"tool", "api", "system", "internal", "unknown", "server", "network", "connection", "provider", "harness"}
+    | {"agent", "environment", "env", "docker", "container", "sandbox", "http", "service", "client", "judge"}
+    | {"grader", "scorer", "evaluator", "setup", "teardown", "runner", "request", "auth", "gateway", "quota"}
+    | {"exit"}
+)
+"""Whose error it is: not the answer's, as a compile or runtime error of generated code is."""
+_HTTP = re.compile(r"5\d\d|429|408")
+_FINE_CODE = re.compile(r"2\d\d")
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+ERROR_COLUMNS = frozenset(
+    {"error", "errors", "exception", "exceptions", "exception_info", "exc_info", "traceback", "stack_trace"}
+    | {"stacktrace", "error_message", "error_msg", "error_type", "error_info", "error_details", "err"}
+    | {"exception_type", "exception_message", "raised_exception", "has_error", "is_error", "errored"}
+    | {"run_error", "api_error", "system_error", "infra_error", "crashed", "timed_out", "aborted"}
+    | {"failure_mode", "failure_reason", "failure_type"}
+)
+STATUS_COLUMNS = frozenset(
+    {"status", "state", "run_status", "run_state", "execution_status", "exit_status", "exit_reason"}
+    | {"termination_reason", "completion_status", "job_status", "trial_status", "task_status"}
+    | {"finish_reason", "stop_reason", "http_status", "http_code", "status_code", "response_code"}
+)
+
+
+def plain(text: str) -> str:
+    """A word or a name without case and marks: ``Timed out``, ``TIMED-OUT`` and ``TimedOut`` are one."""
+    bare = _HUMPS.sub("_", text.strip())
+    return re.sub(r"[^a-z0-9]+", "_", bare.lower()).strip("_")
+
+
+@lru_cache(maxsize=4096)
+def said(text: str) -> Said | None:
+    """What a word says of its run; None for a word that this gate does not know."""
+    word = plain(_whole(text))
+    known: tuple[tuple[frozenset[str], Said], ...] = (
+        (_PASSED, "passed"),
+        (_FAILED, "failed"),
+        (_RAN, "ran"),
+        (_NOT_RUN, "not_run"),
+        (_BROKE, "broke"),
+    )
+    for words, meaning in known:
+        if word in words:
+            return meaning
+    if _FINE_CODE.fullmatch(word):
+        return "ran"
+    return "broke" if _is_broken(word.split("_")) else None
+
+
+def _is_broken(parts: list[str]) -> bool:
+    if not _BROKE_PARTS.isdisjoint(parts) or parts[:2] == ["rate", "limit"] or "limited" in parts[1:2]:
+        return True
+    if parts[-1] in {"error", "errors"} and not _WHOSE_ERROR.isdisjoint(parts):
+        return True
+    coded = len(parts) == 1 or parts[0] in {"http", "status", "code", "error"}
+    return any(_HTTP.fullmatch(part) for part in (parts if coded else parts[:1]))
+
+
+def _whole(text: str) -> str:
+    """``200.0`` is 200: tables write whole numbers as they can."""
+    bare = text.strip()
+    if NUMBER.fullmatch(bare) and len(bare) < 20 and float(bare).is_integer():
+        return str(int(float(bare)))
+    return bare
+
+
+def without_result(text: str) -> bool:
+    """Whether the word says that the run gave no result."""
+    return said(text) in {"not_run", "broke"}
+
+
+@lru_cache(maxsize=4096)
+def error_column(name: str) -> bool:
+    """Whether a column of this name holds something where a run broke."""
+    return plain(name) in ERROR_COLUMNS
+
+
+@lru_cache(maxsize=4096)
+def status_column(name: str) -> bool:
+    """Whether a column of this name holds a word on every run."""
+    return plain(name) in STATUS_COLUMNS
+
+
+def tells_of_runs(path: str) -> bool:
+    """Whether a column, by a part of its dotted name, may say that runs failed."""
+    parts = path.split(".")
+    return status_column(parts[-1]) or any(map(error_column, parts))
+
+
+def told(row: Any, depth: int = 3, prefix: str = "") -> list[tuple[str, Any]]:
+    """(dotted name, cell) of all that may say so in one row of JSON."""
+    found: list[tuple[str, Any]] = []
+    for key, value in row.items():
+        if error_column(key) or status_column(key):
+            found.append((prefix + key, value))
+        elif depth > 1 and isinstance(value, dict):
+            found += told(value, depth - 1, f"{prefix}{key}.")
+    return found
