@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gate.compare.model import ROUNDING, Comparison
+from gate.compare.model import Comparison, at_least
 from gate.errors import EXIT_BLOCK, EXIT_HOLD, EXIT_INCONCLUSIVE, EXIT_PROMOTE
 from gate.words import number, p_value, signed, span
 
 PASS, FAIL, INCONCLUSIVE, WAIVED = "pass", "fail", "inconclusive", "waived"
 NOT_DECIDED, NOT_GATED = "not_decided", "not_gated"
+SAME_RUN = "both sides are one run, the same file or a copy, of the same system: there is nothing to compare"
 FAILED_RUNS_DECIDE = "the failed runs decide"
 EXIT_CODES = {
     "promote": EXIT_PROMOTE,
@@ -36,6 +37,8 @@ class Reason:
 def judge(comparison: Comparison) -> Reason:
     """One comparison's status. Both readings of failed runs must agree, else the answer is inconclusive."""
     reason = _TABLE[comparison.mode](comparison)
+    if comparison.same_run and comparison.gated:
+        return _reason(comparison, INCONCLUSIVE, reason.required, SAME_RUN)
     if comparison.other is None:
         return reason
     other = _TABLE[comparison.mode](comparison.other)
@@ -64,7 +67,7 @@ def _gating(c: Comparison) -> Reason:
     if c.suspect_gain is not None and c.delta > c.suspect_gain:
         text = f"a gain of {signed(c.delta)} is larger than {number(c.suspect_gain)}: "
         return _reason(c, INCONCLUSIVE, required, text + "check extractor, leakage and judge")
-    if _significant(c) and (tested or c.delta >= c.bound - ROUNDING):
+    if _significant(c) and (tested or at_least(c.delta, c.bound)):
         return _reason(c, PASS, required, f"{c.metric} is better by {signed(c.delta)} {_evidence(c)}")
     if c.worse:
         return _reason(c, FAIL, required, f"{c.metric} is worse by {number(-c.delta)} {_evidence(c)}")
@@ -115,9 +118,9 @@ def _limit(c: Comparison) -> Reason:
         ends = (c.interval.low, c.interval.high)
     shown = f"the candidate's {c.metric} is {number(c.candidate)}"
     shown += f" ({number(ends[0])} to {number(ends[1])})" if c.proven else ""
-    if (high is not None and ends[0] > high + ROUNDING) or (low is not None and ends[1] < low - ROUNDING):
+    if (high is not None and not at_least(high, ends[0])) or (low is not None and not at_least(ends[1], low)):
         return _reason(c, FAIL, required, f"{shown}, beyond the limit")
-    if (high is None or ends[1] <= high + ROUNDING) and (low is None or ends[0] >= low - ROUNDING):
+    if (high is None or at_least(high, ends[1])) and (low is None or at_least(ends[0], low)):
         return _reason(c, PASS, required, f"{shown}, within the limit")
     why = c.insufficient or "the interval straddles the limit"
     return _reason(c, INCONCLUSIVE, required, f"{shown}: {why}")
@@ -129,7 +132,7 @@ def _churn(c: Comparison) -> Reason:
     if c.share is None:
         return _reason(c, INCONCLUSIVE, required, c.insufficient or "no pairs")
     text = f"{number(c.share)} of the items got worse in {c.metric}"
-    return _reason(c, PASS if c.share <= c.upper_bound + ROUNDING else FAIL, required, text)
+    return _reason(c, PASS if at_least(c.upper_bound, c.share) else FAIL, required, text)
 
 
 def _slice_non_inferior(c: Comparison) -> Reason:
@@ -178,7 +181,7 @@ def _above_zero(c: Comparison) -> bool:
 def _no_claim(c: Comparison, *, tested: bool) -> str:
     assert c.delta is not None
     assert c.bound is not None
-    if not tested and c.delta < c.bound - ROUNDING:
+    if not tested and not at_least(c.delta, c.bound):
         return f"a gain of the margin is neither observed ({signed(c.delta)}) nor ruled out {_evidence(c)}"
     floor = number(c.bound) if tested and c.bound else "0"
     return f"a gain above {floor} is not shown {_evidence(c)}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gate import artifacts
 from gate.artifacts.compatibility import comparable
+from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.magnitude import out_of_range, outside_scale
 from gate.artifacts.table import ItemTable, ReadRequest
 from gate.errors import GateError, examples
@@ -19,9 +20,12 @@ DEFAULT_ID = Items.model_fields["id"].default
 """Written out or not it means the same, as in the decision digest."""
 
 
+NO_FILE = "-"
+
+
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The two result files of one item set, as the user named them."""
+    """The two result files of one item set, as the user named them. A baseline ``-``: there is none."""
 
     baseline: str
     candidate: str
@@ -62,12 +66,19 @@ def item_sets(policy: Policy, files: Mapping[str | None, Files]) -> dict[str | N
 
 
 def _refuse_copies(sets: Mapping[str | None, ItemSet]) -> None:
-    """A copy of the quality files under another name is no safety set."""
-    seen: dict[str, str | None] = {}
+    """A copy of the quality files under another name is no safety set, however its lines are laid out."""
+    if len(sets) == 1:
+        return
+    seen: list[tuple[Mark, str | None]] = []
     for name, found in sets.items():
-        for source in (found.baseline.source, found.candidate.source):
-            if seen.setdefault(source.sha256, name) != name:
-                raise _one_file_twice(name, seen[source.sha256], source.path)
+        for path in dict.fromkeys((found.baseline.source.path, found.candidate.source.path)):
+            if path == NO_FILE:
+                continue
+            mark = mark_of(path)
+            for other, owner in seen:
+                if owner != name and mark.same(other):
+                    raise _one_file_twice(name, owner, path)
+            seen.append((mark, name))
 
 
 def _one_file_twice(one: str | None, other: str | None, where: str) -> GateError:
@@ -86,18 +97,57 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
     of_baseline, of_candidate = (
         (system, system) if system is None or isinstance(system, str) else (system.baseline, system.candidate)
     )
-    baseline, candidate = artifacts.read_pair(
-        files.baseline,
-        files.candidate,
-        _request(policy, name, uses, of_baseline, side="baseline"),
-        _request(policy, name, uses, of_candidate, side="candidate"),
-    )
+    wanted = _request(policy, name, uses, of_candidate, side="candidate")
+    if files.baseline == NO_FILE:
+        _refuse_comparing(name, uses)
+        candidate = artifacts.read(files.candidate, wanted)
+        baseline = _no_baseline(candidate)
+    else:
+        baseline, candidate = artifacts.read_pair(
+            files.baseline,
+            files.candidate,
+            _request(policy, name, uses, of_baseline, side="baseline"),
+            wanted,
+        )
     unread = _unread(uses, baseline, candidate)
     cautions = (*comparable(baseline, candidate), *unread.values())
     rules = _pairing_rules(
         policy, name, [use for use in uses if use.metric not in unread], baseline, candidate
     )
-    return ItemSet(baseline, candidate, pair(baseline, candidate, rules), cautions)
+    table = pair(baseline, candidate, rules)
+    copied = _copied(baseline, candidate, any_order=name != policy.gating.set)
+    return ItemSet(baseline, candidate, replace(table, identical=table.identical or copied), cautions)
+
+
+def _refuse_comparing(name: str | None, uses: list[Use]) -> None:
+    """Only limits can do without a baseline."""
+    comparing = [use.metric for use in uses if not (use.candidate_only or use.watched)]
+    if name is None or comparing:
+        which = "the main item set" if name is None else f"the item set {name!r}"
+        raise GateError(
+            "set_needs_baseline",
+            f"{which} is given no baseline, but is compared ({examples(comparing)})",
+            help="give the baseline's results; - in their place serves sets that only have limits",
+        )
+
+
+def _no_baseline(candidate: ItemTable) -> ItemTable:
+    """The candidate's items without any value: what limits need of a baseline."""
+    source = replace(candidate.source, path=NO_FILE, sha256="", bytes=0)
+    return replace(candidate, source=source, values={}, missing={}, identity="", cautions=())
+
+
+def _copied(baseline: ItemTable, candidate: ItemTable, *, any_order: bool) -> bool:
+    """The same system of one file and its copy. Two runs with equal values are none: that is a result.
+
+    any_order: also a copy with its lines in another order. On the gating metric equal values never pass, so
+    there that is left to the test, which says that the systems never differ.
+    """
+    one, other = baseline.source, candidate.source
+    if baseline.identity != candidate.identity or one.system != other.system:
+        return False
+    mark, copy = mark_of(one.path), mark_of(other.path)
+    return mark.same(copy) if any_order else mark.whole == copy.whole
 
 
 def _unread(uses: list[Use], baseline: ItemTable, candidate: ItemTable) -> dict[str, tuple[str, str]]:
@@ -167,7 +217,7 @@ def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> N
     seen: dict[str, str | None] = {}
     for item_set_name, given in files.items():
         for path in (given.baseline, given.candidate):
-            if seen.setdefault(os.path.realpath(path), item_set_name) != item_set_name:
+            if path != NO_FILE and seen.setdefault(os.path.realpath(path), item_set_name) != item_set_name:
                 raise _one_file_twice(item_set_name, seen[os.path.realpath(path)], path)
 
 

@@ -48,8 +48,14 @@ def measure(policy: Policy, tables: Tables, level: float) -> Measured:
         comparisons += _slices(policy, policy.slices, table, setting)
     watched, absent = _watched(policy, tables, setting)
     comparisons += watched
+    comparisons = [_told(c, tables[c.set]) for c in comparisons]
     not_assessed = (*absent, *_no_reference(comparisons[0]), *_not_gated(comparisons))
     return Measured(tuple(comparisons), not_assessed, unread_runs(tables))
+
+
+def _told(c: Comparison, table: PairedTable) -> Comparison:
+    """A run beside itself is no comparison; only a limit looks at the candidate alone."""
+    return replace(c, same_run=True) if table.identical and c.mode != "limit" else c
 
 
 def _must_pass_items(policy: Policy, table: PairedTable) -> BoolArray:

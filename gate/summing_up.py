@@ -14,6 +14,7 @@ from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
 from gate.decide import INCONCLUSIVE, NOT_DECIDED, WAIVED, Reason, outcome
 from gate.identity import Sets, artifact_digest
+from gate.intake import NO_FILE
 from gate.next_step import next_step
 from gate.outcome import Decided
 from gate.policy.model import Policy
@@ -233,6 +234,8 @@ def _provenance(request: Request, sets: Sets) -> dict[str, Any]:
 
 def _source(table: ItemTable) -> dict[str, Any]:
     source = table.source
+    if source.path == NO_FILE:
+        return {"path": NO_FILE}
     block: dict[str, Any] = {
         "path": source.path,
         "format": source.format,

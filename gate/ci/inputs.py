@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from gate.ci.places import Places
 from gate.errors import GateError, quoted
+from gate.intake import NO_FILE
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "history-mode": ("normal", "read-only"),
@@ -64,7 +65,7 @@ def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
     if not baseline or not candidates:
         missing = "baseline" if not baseline else "candidate"
         raise GateError("ci_input", f"the input {missing} is empty", help="name a file of per-item results")
-    for path in (baseline, *candidates, *(path for _, *pair in sets for path in pair)):
+    for path in (baseline, *candidates, *(path for _, *pair in sets for path in pair if path != NO_FILE)):
         where.confined(path, "every result file")
     if history and not history.startswith("git:"):
         where.confined(history, "history")

@@ -45,7 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar=("NAME", "BASELINE", "CANDIDATE"),
-        help="a named item set with files of its own, for rules with set: NAME",
+        help="a named item set with files of its own, for rules with set: NAME; BASELINE may be - for limits",
     )
     add("--history", metavar="FILE", help="the append-only record of past decisions")
     add(

@@ -41,8 +41,7 @@ def _given(args: argparse.Namespace) -> Iterator[Path]:
     yield Path(args.baseline)
     yield from map(Path, args.candidate)
     for _, baseline, candidate in args.set:
-        yield Path(baseline)
-        yield Path(candidate)
+        yield from (Path(path) for path in (baseline, candidate) if path != "-")
     if args.history:
         yield Path(args.history)
 

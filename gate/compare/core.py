@@ -13,7 +13,9 @@ from gate.compare.setting import Setting, TestChoice
 from gate.stats.binary_intervals import requested_interval
 from gate.stats.results import TestResult
 
-SAME_FILE = "baseline and candidate are the same file and the same system: there is nothing to compare"
+SAME_FILE = (
+    "baseline and candidate are the same file, or a copy, and the same system: there is nothing to compare"
+)
 
 
 def compare(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gate.compare.model import ROUNDING, Comparison
+from gate.compare.model import Comparison, at_least
 from gate.stats import binary, unconditional
 from gate.stats.distributions import binomial_pmf, binomial_sf, normal_sf
 
@@ -43,7 +43,7 @@ def flips_to_turn(c: Comparison) -> int | None:
     def passes(found: Table) -> bool:
         if found.b + found.c == 0 or _suspect(found, c):
             return False
-        if c.margin_rule == "observed" and (found.b - found.c) / found.n < (c.bound or 0.0) - ROUNDING:
+        if c.margin_rule == "observed" and not at_least((found.b - found.c) / found.n, c.bound or 0.0):
             return False
         return p_value(found, c.null_value, c.level) < c.level
 

@@ -13,6 +13,11 @@ ROUNDING = 1e-12
 """Differences of decimals carry binary noise; an exact +0.01 must reach a margin of 0.01."""
 
 
+def at_least(value: float, bound: float) -> bool:
+    """``value >= bound`` but for binary noise, which is as small as the numbers are."""
+    return value >= bound - ROUNDING * min(1.0, max(abs(value), abs(bound)))
+
+
 class Change(NamedTuple):
     """One item on which the two systems differ. delta: after direction, positive is better.
 
@@ -59,7 +64,8 @@ class Comparison:
     row of the decision), or "". mde: smallest true difference seen 80 % of the time at ``level`` (for a
     veto: the loss missed 20 % of the time at its corrected level). flips: items whose candidate result
     would have to flip for the rule to turn to or from pass. distribution: of the items' differences. other:
-    the same rule under the other reading of failed runs.
+    the same rule under the other reading of failed runs. same_run: both
+    sides are one run, so that there is nothing to compare.
     """
 
     rule: str
@@ -96,6 +102,7 @@ class Comparison:
     suspect_gain: float | None = None
     insufficient: str = ""
     gated: bool = True
+    same_run: bool = False
     mde: float | None = None
     items_needed: int | None = None
     sd_difference: float | None = None

@@ -20,7 +20,7 @@ from gate.compare.measure import (
     p_above,
     reference_values,
 )
-from gate.compare.model import ROUNDING, Comparison
+from gate.compare.model import Comparison, at_least
 from gate.compare.selection import Selection, select
 from gate.compare.setting import Setting, TestChoice, both_readings
 from gate.pairing import PairedMetric, PairedTable
@@ -66,7 +66,7 @@ def _gating(
     above_zero, above_margin = (other, cleared) if tested else (cleared, other)
     return replace(
         base,
-        observed_rule=above_zero and base.delta >= bound.amount - ROUNDING,
+        observed_rule=above_zero and at_least(base.delta, bound.amount),
         tested_rule=above_margin,
         reference=reference_values(selection),
         clusters=base.clusters or _tipping(base),

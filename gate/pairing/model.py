@@ -103,8 +103,8 @@ class PairedTable:
 
     ids: the union of both sides. columns: slice and must-pass columns as text or None. shown: text to print
     with a changed item. clusters: 0-based codes, None when the policy names no cluster.
-    identical: the two files are the same bytes and the same system in them. unread: per side, columns that
-    may say that runs failed. runs: per side, how many are not known to have failed.
+    identical: the two files are one run, the same bytes (or a copy) and the same system in them. unread: per
+    side, columns that may say that runs failed. runs: per side, how many are not known to have failed.
     """
 
     ids: ObjectArray

@@ -60,6 +60,8 @@ def files_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     sets = {"": provenance, **{f" of set {name}": pair for name, pair in provenance.get("sets", {}).items()}}
     for name, pair in sets.items():
         for side in ("baseline", "candidate"):
+            if name and pair[side].get("path") == "-":  # a set that only has limits
+                continue
             yield f"{side}{name}", _stated(pair[side], "path"), _stated(pair[side], "sha256")
 
 
