@@ -64,9 +64,18 @@ def _gating_open(c: Comparison, reason: Reason, min_items: int) -> str:
     if c.insufficient == SAME_FILE:
         return "give the results of two systems: the same file was given as baseline and as candidate"
     more = _items_to_score(c, min_items)
+    if more is not None and _nearer_to_none(c):
+        return (
+            f"no gain near the margin {number(c.bound)} was observed: more items need not help, the "
+            f"candidate must get better ({count(more, 'more item')} would say whether it is out of reach)"
+        )
     if more is not None:
         return f"score about {count(more, 'more item')}"
     return _no_more_items(c)
+
+
+def _nearer_to_none(c: Comparison) -> bool:
+    return c.delta is not None and c.bound is not None and c.delta < c.bound / 2
 
 
 def _few_clusters(c: Comparison) -> bool:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from gate.errors import examples, quoted
 from gate.policy.between import amount, conflict, is_new, is_share, margin_test
 from gate.policy.findings import Finding, Path
-from gate.policy.methods import BINARY_TESTS, CLUSTER_TESTS, GRADED_TESTS, NEEDS_INDEPENDENT_SPLITS
+from gate.policy.methods import (
+    BINARY_TESTS,
+    CLUSTER_TESTS,
+    GRADED_TESTS,
+    NEEDS_INDEPENDENT_SPLITS,
+    PASS_FAIL_TOO,
+)
 from gate.policy.rules import SLICE, guardrail_ids, rule_ids
 
 if TYPE_CHECKING:
@@ -87,7 +93,10 @@ def _repeats(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     if p.items.repeat is None:
         if rule.kind == "binary" and rule.test in GRADED_TESTS:
             message = f"test {rule.test} is for graded metrics, but kind is binary and there are no repeats"
-            yield conflict(message, *path, "test", advice="leave test out (auto), or declare items.repeat")
+            advice = (
+                f"leave test out (auto), or choose one of {', '.join(sorted(BINARY_TESTS | PASS_FAIL_TOO))}"
+            )
+            yield conflict(message, *path, "test", advice=advice)
         return
     if rule.test in BINARY_TESTS:
         message = f"test {rule.test} takes one pass or fail per item, but items.repeat declares several runs"

@@ -27,8 +27,10 @@ Test = Literal["auto", BinaryTest, GradedTest, ClusterTest]
 IntervalMethod = Literal["fay_lumbard", "tango", "wald", "agresti_min", "bonett_price", "newcombe"]
 
 BINARY_TESTS = frozenset(get_args(BinaryTest))
-GRADED_TESTS = frozenset(get_args(GradedTest)) - {"gaffke"}
-"""Tests that pass/fail takes only as a mean over repeats; gaffke takes it as it is."""
+PASS_FAIL_TOO = frozenset({"bootstrap", "bootstrap_bca", "bootstrap_t", "gaffke"})
+"""Tests of graded metrics that take pass/fail as it is, as differences of -1, 0 and 1."""
+GRADED_TESTS = frozenset(get_args(GradedTest)) - PASS_FAIL_TOO
+"""Tests that pass/fail takes only as a mean over repeats."""
 CLUSTER_TESTS = frozenset(get_args(ClusterTest))
 CLUSTERED_PASS_FAIL = frozenset({"obuchowski", "durkalski", "yang"})
 NULL_IS_ZERO = frozenset(
@@ -52,5 +54,5 @@ NEEDS_INDEPENDENT_SPLITS = frozenset({"auto", "t_guarded", "paired_t"})
 def takes_margin(kind: str) -> str:
     """The tests of a kind that can test a margin or tolerance, for a help line."""
     if kind == "binary":
-        return "auto, exact_unconditional, tango, gaffke"
+        return "auto, exact_unconditional, tango, gaffke, bootstrap, bootstrap_bca, bootstrap_t"
     return ", ".join(["auto", *(test for test in get_args(GradedTest) if test not in NULL_IS_ZERO)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gate.report import cycle_words
 from gate.report.figures import (
     amount,
     confidence,
@@ -183,30 +184,8 @@ def reading(gating: Mapping[str, Any]) -> str:
     return READINGS.get(gating.get("seed_reading", ""), "")
 
 
-def cycles(report: Report) -> str:
-    """How many passing cycles there are and what they say."""
-    block = report["cycles"]
-    passed, required = block["passed"], block["required"]
-    text = f"{passed} of {count(required, 'required cycle')} passed"
-    return f"{text}, {block['scope']}" if block.get("scope") else text
-
-
-def cycle_details(report: Report) -> list[str]:
-    """What else there is to say about this cycle."""
-    block = report["cycles"]
-    found = [f"cycle {block['cycle']}, look {block['look']}, {block['window']} window"]
-    if block.get("sign_flip_p") is not None and passed_several(block):
-        found.append(f"sign-flip {probability(block['sign_flip_p'])} over the streak")
-    if block.get("replayed"):
-        found.append("a replay of artifacts that were decided before: the recorded verdict stands")
-    if not block.get("recorded", True):
-        found.append("look unrecorded")
-    return found
-
-
-def passed_several(block: Mapping[str, Any]) -> bool:
-    """Whether there is a streak to speak of."""
-    return bool(block["passed"] > 1)
+cycles = cycle_words.cycles
+cycle_details = cycle_words.cycle_details
 
 
 def families(report: Report) -> list[str]:

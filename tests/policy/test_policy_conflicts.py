@@ -133,7 +133,8 @@ def test_the_number_of_cycles_that_works_is_named() -> None:
 
 def test_a_test_that_cannot_decide_names_those_that_can() -> None:
     error = refused(BASE + "  margin_rule: tested\n  test: mcnemar_chi2\n")
-    assert error.help == "tests that can: auto, exact_unconditional, tango, gaffke"
+    resampling = "bootstrap, bootstrap_bca, bootstrap_t"
+    assert error.help == f"tests that can: auto, exact_unconditional, tango, gaffke, {resampling}"
     error = refused(RAIL + "    tolerance: 1\n    test: sign\n")
     assert "t_guarded" in error.help
     assert "wilcoxon" not in error.help
