@@ -72,6 +72,20 @@ def strict_to_loose(*words: str) -> Compare:
     return compare
 
 
+def missing_results(old: Any, new: Any) -> Effect:
+    """An error is the strictest. ``worst`` can drown a graded veto in spread, so it has no order."""
+    if new == "error":
+        return "stronger"
+    return "different" if (old, new) == ("drop", "worst") else "weaker"
+
+
+def planned_looks(old: Any, new: Any) -> Effect:
+    """More looks give each a smaller level, and later ones any; fewer the reverse."""
+    if new is None:
+        return "weaker"
+    return "stronger" if old is None else "different"
+
+
 def correction_of_vetoes(old: str, new: str) -> Effect:
     """A veto that is corrected more sees less: more correction is the weaker gate.
 

@@ -6,12 +6,13 @@ Every key of every section is in :data:`JUDGES` or :data:`SILENT`; one in neithe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gate.errors import quoted
 from gate.policy import strictness as s
 from gate.policy.model import Artifacts, Cycles, Gating, Guardrail, Items, Model, Policy, Slices, Waiver
+from gate.policy.shared import rail_key, side_effect
 from gate.policy.strictness import Compare, Effect
 
 
@@ -45,10 +46,11 @@ _RULE: dict[str, Judge] = {
     "direction": (s.not_comparable, "what was a gain is now a loss"),
     "test": (s.not_comparable, "another test decides"),
     "scale": (s.not_comparable, "the bound and the worst value depend on it"),
-    "assurance": (s.strict_to_loose("guaranteed", "standard"), "the bound no longer holds at every size"),
+    "assurance": (s.not_comparable, "another test decides, and its bound holds otherwise"),
 }
 JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
     Policy: {
+        "name": (s.not_comparable, "under another name the history's earlier promotions are not seen"),
         "alpha": (s.larger_is_weaker, "more promotions by luck"),
         "correction": (s.correction_of_challengers, "the best of several challengers is corrected less"),
     },
@@ -86,7 +88,7 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
         "design": (s.off_is_weaker, "dependent values count as independent"),
         "reduce": (s.not_comparable, "repeats become another value"),
         "min": (s.smaller_is_weaker, "fewer items are enough"),
-        "missing": (s.strict_to_loose("error", "worst", "drop"), "missing results cost the candidate less"),
+        "missing": (s.missing_results, "missing results are read otherwise"),
         "max_missing": (s.larger_is_weaker, "more results may be missing"),
         "max_error_rate": (s.larger_is_weaker, "more runs may fail"),
         "may_shrink": (s.on_is_weaker, "the item set may shrink"),
@@ -94,7 +96,7 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
     Cycles: {
         "required": (s.smaller_is_weaker, "fewer passing cycles are enough"),
         "windows": (s.strict_to_loose("fresh", "reused"), "items may be used again"),
-        "looks": (s.larger_is_weaker, "more looks at the same items"),
+        "looks": (s.planned_looks, "looks get other levels"),
         "test": (s.off_is_weaker, "the cycles are no longer tested together"),
         "history_required": (s.off_is_weaker, "a missing history is no error"),
         "feedback": (s.strict_to_loose("verdict", "full"), "a block tells more about the items"),
@@ -113,7 +115,7 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
 SILENT: Mapping[type[Model], frozenset[str]] = {
     # Not deciding, or walked into below.
     Policy: frozenset(
-        {"version", "name", "owner", "watch", "show"}
+        {"version", "owner", "watch", "show"}
         | {"gating", "guardrails", "slices", "items", "cycles", "artifacts", "waivers"}
     ),
     Gating: frozenset({"interval"}),
@@ -126,13 +128,22 @@ def weaknesses(new: Policy, old: Policy) -> tuple[Change, ...]:
     """Every deciding key in which ``new`` differs from ``old``, weaker or not, in the policy's order."""
     changes = list(_policy(new, old))
     changes += _section(Gating, "gating", new.gating, old.gating)
-    changes += _listed("guardrail", new.guardrails, old.guardrails, _guardrail_key, added="stronger")
+    changes += _listed("guardrail", new.guardrails, old.guardrails, rail_key, added="stronger")
     changes += _optional("slices", new.slices, old.slices)
     changes += _section(Items, "items", new.items, old.items)
     changes += _section(Cycles, "cycles", new.cycles, old.cycles)
     changes += _section(Artifacts, "artifacts", new.artifacts, old.artifacts)
     changes += _listed("waiver", new.waivers, old.waivers, lambda waiver: waiver.rule, added="weaker")
-    return tuple(changes)
+    return tuple(_with_side_effect(change, new, old) for change in changes)
+
+
+def _with_side_effect(change: Change, new: Policy, old: Policy) -> Change:
+    """What asks more by itself, and less of another rule, is neither."""
+    why = side_effect(change.key, new, old) if change.effect == "stronger" else ""
+    if not why:
+        return change
+    text = f"{change.key}: {change.old} -> {change.new} (different: {why})"
+    return replace(change, effect="different", message=text)
 
 
 def _policy(new: Policy, old: Policy) -> Iterator[Change]:
@@ -173,11 +184,6 @@ def _optional(name: str, new: Slices | None, old: Slices | None) -> Iterator[Cha
     elif new is not None or old is not None:
         effect: Effect = "weaker" if new is None else "stronger"
         yield _change(name, old, new, effect, "slices are no longer looked at")
-
-
-def _guardrail_key(rail: Guardrail) -> str:
-    item_set = f":{rail.set}" if rail.set is not None else ""
-    return f"{rail.metric}:{rail.mode}{item_set}"
 
 
 def _listed(

@@ -39,18 +39,100 @@ def test_the_effect_of_each_key(key: Key) -> None:
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: f"{key.name}={key.value}"[:60])
 def test_what_is_weaker_one_way_is_stronger_the_other(key: Key) -> None:
+    """What is different one way may be weaker the other; nothing is stronger or weaker both ways."""
     if key.name in {"Guardrail.mode", "Policy.alpha", "Policy.correction"}:
         return
     old, new = key.policies()
-    mirror = {"weaker": "stronger", "stronger": "weaker", "different": "different"}
-    back = sorted(mirror[change.effect] for change in weaknesses(old, new))
-    assert back == sorted(change.effect for change in weaknesses(new, old))
+    there, back = weaknesses(new, old), weaknesses(old, new)
+    assert sorted(change.key for change in there) == sorted(change.key for change in back)
+    both = {change.key: change.effect for change in back}
+    assert all(change.weakens or both[change.key] != "stronger" for change in there)
+    assert not any(change.effect == both[change.key] == "weaker" for change in there)
 
 
 def test_the_same_policy_has_no_changes() -> None:
-    assert (
-        weaknesses(policy(FULL), policy(FULL.replace("support", "other").replace("[verbosity,", "[x,"))) == ()
-    )
+    assert weaknesses(policy(FULL), policy(FULL.replace("[verbosity,", "[x,"))) == ()
+
+
+NEVER_LAXER = {
+    # What a larger answer of the new policy is proven by: it asks the old question too, and one more.
+    "gating.margin": "the same test with a larger bound: its p grows with the bound",
+    "gating.margin_rule": "tested asks what observed asks, and the margin proven",
+    "gating.suspect_gain": "more gains are inconclusive",
+    "tolerance": "the same test with a nearer bound",
+    "detect": "more vetoes are inconclusive",
+    "min": "fewer values are within",
+    "max": "fewer values are within",
+    "proven": "the value lies in its interval",
+    "first": "it fails as before; only the rest is not decided",
+    "slices.by": "each slice is proven or tested at its own level",
+    "slices.named": "an absent slice is an error",
+    "slices.min_items": "each slice is proven or tested at its own level",
+    "slices.tolerance": "the same test with a nearer bound, or a caution",
+    "items.label": "unequal labels are an error",
+    "items.comparable": "unequal columns are an error",
+    "items.must_pass": "counted by itself, in no family",
+    "items.design": "it only refuses tests",
+    "items.min": "fewer items are inconclusive",
+    "items.missing": "missing results are an error",
+    "items.max_missing": "fewer may be missing",
+    "items.max_error_rate": "fewer may have failed",
+    "items.may_shrink": "fewer items are a fault",
+    "cycles.required": "every cycle at the same level, and more of them",
+    "cycles.looks": "one level becomes a smaller one, and a history is needed",
+    "cycles.test": "one test more, over the cycles",
+    "cycles.history_required": "a missing history is an error",
+    "cycles.feedback": "fewer numbers are shown; nothing is counted by them without planned looks",
+    "cycles.allow_worn": "worn items are a fault",
+    "alpha": "every level is smaller, and no veto is there to see less",
+    "correction": "the best of several challengers is corrected more, and no veto is there",
+    "slices": "a family of its own",
+    "guardrail": "one rule more, in no family that others are in",
+    "waiver": "a fail is accepted no more",
+    "expires": "a fail is accepted for less long",
+}
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: f"{key.name}={key.value}"[:60])
+def test_stronger_is_only_what_is_proven_never_laxer(key: Key) -> None:
+    if key.name == "Guardrail.mode":
+        return
+    old, new = key.policies()
+    for change in (*weaknesses(new, old), *weaknesses(old, new)):
+        kind, _, rest = change.key.partition(":")
+        known = rest.rpartition(".")[2] if rest and "." in rest else kind
+        assert change.weakens or known in NEVER_LAXER, change
+
+
+VETO = "- {metric: %s, kind: binary, direction: lower, mode: no_regression}\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "correction", "effect"),
+    [
+        (1, 2, "holm", "different"),
+        (1, 2, "bonferroni", "different"),
+        (1, 2, "bh", "different"),
+        (1, 2, "none", "stronger"),
+        (0, 1, "holm", "stronger"),
+        (2, 1, "holm", "weaker"),
+    ],
+)
+def test_a_family_that_grows_is_different(old: int, new: int, correction: str, effect: str) -> None:
+    def text(count: int) -> str:
+        rails = "".join(VETO % f"m{i}" for i in range(count))
+        return BASE + f"correction: {correction}\n" + (f"guardrails:\n{rails}" if count else "")
+
+    (change,) = weaknesses(policy(text(new)), policy(text(old)))
+    assert change.effect == effect
+    assert (effect == "different") == ("correction: none" in change.message)
+
+
+def test_a_limit_more_or_first_slices_are_in_no_family_of_the_vetoes() -> None:
+    old = BASE + "guardrails:\n" + VETO % "unsafe"
+    limit = "- {metric: rude, kind: binary, direction: lower, mode: limit, max: 0.1}\n"
+    assert [c.effect for c in weaknesses(policy(old + limit), policy(old))] == ["stronger"]
+    assert [c.effect for c in weaknesses(policy(old + "slices: {by: [lang]}\n"), policy(old))] == ["stronger"]
 
 
 def test_a_change_is_told_in_words() -> None:
