@@ -175,10 +175,8 @@ def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
         yield rail.set, _guardrail_use(rail)
     for entry in policy.watch:
         watch = entry if isinstance(entry, Watch) else Watch(metric=entry)
-        yield (
-            watch.set,
-            Use(watch.metric, watch.kind, watch.direction, None, candidate_only=False, watched=True),
-        )
+        way = "lower" if watch.direction == "lower" else "higher"
+        yield watch.set, Use(watch.metric, watch.kind, way, None, candidate_only=False, watched=True)
 
 
 def _guardrail_use(rail: Guardrail) -> Use:

@@ -11,6 +11,7 @@ from gate.compare.model import Comparison
 from gate.compare.rules import veto_mde
 from gate.stats.multiplicity import adjust
 from gate.stats.results import Caution
+from gate.words import p_value, signed
 
 VETO_MODES = ("no_regression", "slice_no_regression")
 Correct = Callable[[Sequence[Comparison]], tuple[Comparison, ...]]
@@ -73,6 +74,8 @@ def _adjusted(members: Sequence[Comparison], method: str) -> tuple[Comparison, .
 
 
 def _with_adjusted(c: Comparison, p_adjusted: float | None, family_size: int) -> Comparison:
+    if c.role == "watch":
+        return _noticed(replace(c, p_adjusted=p_adjusted))
     if c.mode not in VETO_MODES:
         return replace(c, p_adjusted=p_adjusted)
     missed = veto_mde(c, family_size)
@@ -84,6 +87,21 @@ def _with_adjusted(c: Comparison, p_adjusted: float | None, family_size: int) ->
         text = f"the smallest loss that would be seen is {missed:.4g}, above the tolerance {c.bound:.4g}"
         cautions.append(Caution("mde_above_tolerance", text))
     return replace(c, p_adjusted=p_adjusted, mde=missed, cautions=tuple(cautions))
+
+
+def _noticed(c: Comparison) -> Comparison:
+    """A watched metric never gates; that it got significantly worse is said all the same, and on top."""
+    p = c.p_two_sided if c.p_adjusted is None else c.p_adjusted
+    if p is None or c.delta is None or c.insufficient or p >= 2 * c.level:
+        return c
+    evidence = f"{signed(c.delta)} (two-sided{'' if c.p_adjusted is None else ' adjusted'} p {p_value(p)})"
+    if c.direction == "neutral":
+        text = f"{c.metric} changed significantly: {evidence}; a watch with a direction says if that is worse"
+        return replace(c, cautions=(*c.cautions, Caution("watch_changed", text)))
+    if c.delta > 0:
+        return c
+    text = f"{c.metric} is only watched, and got significantly worse: {evidence}"
+    return replace(c, cautions=(*c.cautions, Caution("watch_worse", text)))
 
 
 def challengers(gating: Sequence[Comparison], correction: str) -> tuple[Comparison, ...]:

@@ -198,7 +198,8 @@ def _visible(tolerance: Amount, selection: Selection) -> float:
 def watched(watch: Watch, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
     """A metric that is only reported."""
     choice = TestChoice(watch.metric, watch.kind, watch.direction, watch.set)
-    selection = select(table, table.metrics[watch.metric], watch.direction)
+    way = "lower" if watch.direction == "lower" else "higher"
+    selection = select(table, table.metrics[watch.metric], way)
     any_size = replace(setting, min_items=1)
     return compare(choice, rule_id, ("watch", "watch"), selection, Bound(0.0, 0.0), any_size)
 

@@ -3,15 +3,16 @@
 What must hold between keys is in :mod:`gate.policy.between` (within a section) and :mod:`gate.policy.across`.
 """
 
+# ruff: noqa: RUF012 - the sections are pydantic models, which copy their defaults
 # No `from __future__ import annotations` here: pydantic would compile every annotation a second time.
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from gate.policy import across, between
+from gate.policy.base import Model
 from gate.policy.fields import Name, NonNegative, Positive, Share, Text, shape
 from gate.policy.findings import Finding
 from gate.policy.methods import IntervalMethod, Test
@@ -20,25 +21,6 @@ from gate.policy.names import iso_date
 Direction = Literal["higher", "lower"]
 Kind = Literal["binary", "graded"]
 Correction = Literal["none", "bonferroni", "holm", "hochberg", "bh", "by"]
-
-
-class Model(BaseModel):
-    """Strict, closed, frozen, finite: what is not written here is an error."""
-
-    # defer_build: the sections are built once, inside the policy's validator, and not on import.
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
-
-    def _findings(self) -> Iterable[Finding]:
-        """What is wrong between the keys of this model."""
-        return ()
-
-    @model_validator(mode="after")
-    def _between_keys(self) -> Self:
-        findings = tuple(self._findings())
-        if findings:
-            text = "; ".join(finding.message for finding in findings)
-            raise PydanticCustomError("between_keys", "{text}", {"text": text, "findings": findings})
-        return self
 
 
 class Relative(Model):
@@ -122,7 +104,9 @@ class Watch(Model):
     metric: Annotated[Name, Field(description="The metric's name in the result files.")]
     set: Annotated[Name | None, Field(description="A named item set, given with --set.")] = None
     kind: Annotated[Kind, Field(description="binary: pass/fail; graded: a number.")] = "graded"
-    direction: Annotated[Direction, Field(description="Which way is better.")] = "higher"
+    direction: Annotated[Literal["higher", "lower", "neutral"], Field(description="Which is better.")] = (
+        "neutral"
+    )
 
 
 Watched = Annotated[Annotated[Name, Tag("plain")] | Annotated[Watch, Tag("mapping")], Discriminator(shape)]

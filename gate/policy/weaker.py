@@ -11,7 +11,8 @@ from typing import Any
 
 from gate.errors import quoted
 from gate.policy import strictness as s
-from gate.policy.model import Artifacts, Cycles, Gating, Guardrail, Items, Model, Policy, Slices, Waiver
+from gate.policy.base import Model
+from gate.policy.model import Artifacts, Cycles, Gating, Guardrail, Items, Policy, Slices, Waiver
 from gate.policy.shared import rail_key, side_effect
 from gate.policy.strictness import Compare, Effect
 

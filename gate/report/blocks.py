@@ -61,7 +61,7 @@ _COMPARISON_KEYS: dict[str, Schema] = {
     "role": one_of("gating", "guardrail", "must_pass", "slice", "watch"),
     "mode": TEXT,
     "kind": TEXT,
-    "direction": one_of("higher", "lower"),
+    "direction": one_of("higher", "lower", "neutral"),
     "method": TEXT,
     "n": said(COUNT, "pairs"),
     "baseline": maybe(NUMBER),

@@ -43,10 +43,19 @@ def statement(report: Report) -> dict[str, Any]:
             "result": ("WARNED" if waived else "PASSED") if promoted else "FAILED",
             "configuration": _configuration(report),
             "passedTests": by_status.get("pass", []),
-            "warnedTests": waived,
+            "warnedTests": [*waived, *_worse(report)],
             "failedTests": [*by_status.get("fail", []), *by_status.get("inconclusive", [])],
         },
     }
+
+
+def _worse(report: Report) -> list[str]:
+    """Watched metrics that got significantly worse."""
+    return [
+        str(block["rule"])
+        for block in report["watch"]
+        if any(caution["code"] == "watch_worse" for caution in block["cautions"])
+    ]
 
 
 def _configuration(report: Report) -> list[dict[str, Any]]:

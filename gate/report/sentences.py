@@ -42,6 +42,15 @@ READINGS = {
 }
 
 
+WARNINGS = frozenset({"watch_worse", "watch_changed"})
+"""Cautions that stand on top of every format."""
+
+
+def warnings(report: Report) -> list[str]:
+    """What a person must have seen before acting on the verdict, although no rule decides it."""
+    return [str(caution["message"]) for caution in report["cautions"] if caution["code"] in WARNINGS]
+
+
 def icon(word: str) -> str:
     """The sign that stands before a verdict or status word, never instead of it."""
     return ICONS.get(word, "\u2796")

@@ -54,6 +54,7 @@ def _one(report: Report, colour: bool) -> Iterator[str]:
     yield _headline(report["verdict"], sentences.verdict(report), sentences.name(report), colour)
     yield f"why:  {line(sentences.why(report))}"
     yield f"next: {line(report['next_step'])}"
+    yield from (f"warning: {line(text)}" for text in sentences.warnings(report))
     yield ""
     yield from _gating(report)
     yield ""
@@ -89,7 +90,7 @@ def _rules(report: Report, colour: bool) -> Iterator[str]:
 
 
 def _cautions(report: Report) -> Iterator[str]:
-    cautions = report["cautions"]
+    cautions = [caution for caution in report["cautions"] if caution["code"] not in sentences.WARNINGS]
     if cautions:
         yield ""
     for caution in cautions[:MOST_CAUTIONS]:

@@ -7,7 +7,8 @@ from one_key import KEYS, START, Key
 from policies import BASE, FULL, changed, policy
 from test_policy_digest import SECTIONS
 
-from gate.policy.model import Model, Policy, Relative, Systems, Watch
+from gate.policy.base import Model
+from gate.policy.model import Policy, Relative, Systems, Watch
 from gate.policy.weaker import JUDGES, SILENT, Change, weaknesses
 
 INSIDE = {Relative, Systems, Watch}
