@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gate.artifacts.records import ABSENT, Records, run_paths
-from gate.artifacts.run_words import error_column, plain, said, tells_of_runs, without_result
+from gate.artifacts.run_words import plain, said, status_column, tells_of_runs, without_result
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import BoolArray, ReadRequest, Unread
 from gate.artifacts.values import NUMBER
@@ -79,6 +79,7 @@ class _Column:
                 cells = records.evidence[other]
                 self.path, found = other, [None if _is_number(c, text=self.text) else c for c in cells]
         self.cells: Cells | None = records.evidence.get(path) if found is None else found
+        self.tells = self.path in records.evidence or tells_of_runs(self.path)
         self.reserved = name in {"error", "status"} and name in run_paths(request)
         self.bad = {_key(word) for word in request.failed.get(name, ())}
         self.fine = {_key(word) for word in request.completed.get(name, ())}
@@ -112,9 +113,9 @@ class _Column:
 
     def unread(self, failed: BoolArray) -> Unread | None:
         """What stands there in runs that are not known to have failed, and could say that they did."""
-        if self.cells is None or self.any_fine or not (self.reserved or tells_of_runs(self.path)):
+        if self.cells is None or self.any_fine or not (self.reserved or self.tells):
             return None
-        by_word = not any(map(error_column, self.path.split(".")))
+        by_word = status_column(self.path.rpartition(".")[2]) or (self.reserved and self.name == "status")
         doubt = self._doubt_of(by_word)
         words = Counter(
             _shown(cell)[:_LONGEST_WORD]

@@ -9,6 +9,7 @@ from typing import Any
 
 from gate.artifacts.build import OWN_REPEATS
 from gate.artifacts.lookup import column, names_in
+from gate.artifacts.outcome import ANY
 from gate.artifacts.records import ABSENT, RESERVED, Records, paths_of
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.texts import canonical
@@ -28,7 +29,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What is known about the whole file. aliases: other names for raw paths. extra: digests per item."""
+    """What is known about the whole file. aliases: other names for raw paths. extra: digests per item.
+
+    evidence: what may say that runs failed, by a name that ``artifacts.failed`` and ``completed`` can use.
+    """
 
     format: str
     path: str
@@ -39,6 +43,7 @@ class Context:
     directions: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    evidence: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     system: str | None = None
     repeats_by_order: bool = False
     """Whether an id that occurs again is another run of the item, and not a mistake."""
@@ -61,6 +66,7 @@ def records(runs: Sequence[Run], request: ReadRequest | None, context: Context) 
         format=context.format,
         count=len(runs),
         cells=cells,
+        evidence=context.evidence,
         metrics=tuple(metrics),
         available=tuple(metrics) if request is None else (*metrics, *names),
         lines=lines if len(lines) == len(runs) and runs else None,
@@ -74,6 +80,15 @@ def records(runs: Sequence[Run], request: ReadRequest | None, context: Context) 
         cautions=context.cautions,
         extra=context.extra,
         system=context.system,
+    )
+
+
+def accepted_columns(request: ReadRequest | None) -> frozenset[str]:
+    """What the policy accepts as completed whatever stands there."""
+    return (
+        frozenset()
+        if request is None
+        else frozenset(n for n, words in request.completed.items() if ANY in words)
     )
 
 

@@ -209,7 +209,11 @@ def test_promptfoo_a_broken_grader_is_noticed(tmp_path: Path) -> None:
     rows = [tools.promptfoo_row(i, False, error=broken) for i in range(N)]
     found = table(tmp_path, tools.promptfoo(rows), metrics={"success": "binary"})
     assert [code for code, _ in found.cautions] == ["grader_errors", "nothing_passed"]
-    assert found.values["success"].tolist() == [0] * N
+    assert found.failed.all()
+    accepted = {"grader_error": ("*",)}
+    as_they_are = table(tmp_path, tools.promptfoo(rows), metrics={"success": "binary"}, completed=accepted)
+    assert as_they_are.values["success"].tolist() == [0] * N
+    assert "counts as 0" in dict(as_they_are.cautions)["grader_errors"]
 
 
 @pytest.mark.parametrize("layout", ["zstd", "deflate", "json", "samples only"])
@@ -302,7 +306,11 @@ def test_deepeval_metrics_that_raised_are_missing(tmp_path: Path) -> None:
     assert found.ids.tolist() == [f"case_{i}" for i in range(N)]
     assert found.missing["Relevancy [GEval]"].examples == (("case_2", "case 3", "error in the metric"),)
     assert found.missing["Exact"].count == 0
-    assert values(found, "success") == {f"case_{i}": float(even(i) and i != 2) for i in range(N)}
+    success = {f"case_{i}": float(even(i)) for i in range(N)}
+    assert values(found, "success") == success | {"case_2": None}, "the tool says false, and nothing failed"
+    content = tools.deepeval(N, even, errors=(3,))
+    found = table(tmp_path, content, metrics=metrics)
+    assert values(found, "success") == success, "the other metric of case 3 did fail"
 
 
 def test_deepeval_positional_names_are_no_identity(tmp_path: Path) -> None:
@@ -333,8 +341,15 @@ def test_swebench_is_strict_and_lists_its_own_items(tmp_path: Path) -> None:
         empty_patch_ids=IDS[5:6],
     )
     metrics = {"resolved": "binary", "resolved_of_completed": "binary"}
-    found = table(tmp_path, content, metrics=metrics, cluster="repo")
-    assert values(found, "resolved") == {key: float(key in IDS[:2]) for key in IDS}
+    broken = dict.fromkeys(IDS[2:4])
+    strict = {key: float(key in IDS[:2]) for key in IDS}
+    evaluated = table(tmp_path, content, metrics=metrics)
+    assert evaluated.failed.tolist() == [key in broken for key in IDS]
+    assert values(evaluated, "resolved") == strict | broken
+    assert "as 0: incomplete 1" in dict(evaluated.cautions)["not_run_counts_as_unresolved"]
+    accepted = {"error_ids": ("*",), "infra_failure_ids": ("*",)}
+    found = table(tmp_path, content, metrics=metrics, cluster="repo", completed=accepted)
+    assert values(found, "resolved") == strict
     assert [key for key, v in values(found, "resolved_of_completed").items() if v is None] == IDS[2:5]
     assert not found.failed.any()
     assert found.clusters is not None
@@ -347,6 +362,21 @@ def test_swebench_one_submitted_of_many_is_not_everything(tmp_path: Path) -> Non
         tmp_path, tools.swebench(IDS, IDS[:1], incomplete_ids=IDS[1:]), metrics={"resolved": "binary"}
     )
     assert np.mean(found.values["resolved"]) == 1 / 8
+
+
+def test_swebench_what_was_not_submitted_is_kept_for_the_comparison(tmp_path: Path) -> None:
+    content = tools.swebench(IDS, IDS[:1], incomplete_ids=IDS[5:])
+    (unread,) = table(tmp_path, content, metrics={"resolved": "binary"}).unread
+    assert (unread.column, sum(unread.words.values()), unread.runs) == ("incomplete_ids", 3, 8)
+
+
+def test_a_verdict_of_null_is_no_failure_of_the_model(tmp_path: Path) -> None:
+    """terminal-bench lists such tasks as unresolved."""
+    report = {"resolved_ids": ["a"], "unresolved_ids": ["b", "c"]}
+    rows = [("a", True), ("b", False), ("c", None)]
+    report["results"] = [{"task_id": task, "is_resolved": verdict} for task, verdict in rows]  # type: ignore[misc]
+    found = table(tmp_path, json.dumps(report), metrics={"resolved": "binary"})
+    assert found.failed.tolist() == [False, False, True]
 
 
 def test_swebench_other_names_and_missing_universe(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def _input(case: Case) -> str:
 
 
 def _metrics(case: Case, path: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"success": case.get("success")}
+    found: dict[str, Any] = {"success": _success(case)}
     for metric in _data(case):
         name = metric.get("name")
         if not isinstance(name, str):
@@ -102,6 +102,15 @@ def _metrics(case: Case, path: str) -> dict[str, Any]:
         found[name] = NoNumber("error in the metric") if error else metric.get("score")
         found[f"{name}.success"] = NoNumber("error in the metric") if error else metric.get("success")
     return found
+
+
+def _success(case: Case) -> Any:
+    """A metric that raised makes the tool say false; a case that no other metric failed has no result."""
+    data = _data(case)
+    raised = any(metric.get("error") for metric in data)
+    if raised and not any(metric.get("success") is False and not metric.get("error") for metric in data):
+        return NoNumber("error in a metric")
+    return case.get("success")
 
 
 def _data(case: Case) -> list[Mapping[str, Any]]:

@@ -1,7 +1,8 @@
 """promptfoo results: JSON of versions 2 and 3, and JSON Lines. One file may hold several systems.
 
 An item is a test case: its vars, and its description where vars alone do not tell cases apart. Rows come in
-order of completion; with ``--repeat`` a case occurs again. A run error is not an assertion that failed.
+order of completion; with ``--repeat`` a case occurs again. A run error is not an assertion that failed, and a
+grader that broke is none either.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from gate.artifacts.content import Content
 from gate.artifacts.formats import promptfoo_systems
 from gate.artifacts.formats.mapped_json import json_lines
 from gate.artifacts.ids import content_id
-from gate.artifacts.own import Context, Run, records
+from gate.artifacts.own import Context, Run, accepted_columns, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest
@@ -23,6 +24,8 @@ from gate.errors import GateError
 Row = dict[str, Any]
 _OF_THE_RUN = frozenset({"sessionId", "_conversation"})
 """Vars that differ from run to run."""
+GRADER = "grader_error"
+"""How the policy accepts results of a broken grader as they are: ``completed: {grader_error: ['*']}``."""
 _THROWN = (
     "Custom function threw error",
     "Python code execution failed",
@@ -45,15 +48,17 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         rows, label = promptfoo_systems.first(rows)
     else:
         rows, label = promptfoo_systems.chosen(rows, wanted, content.path)
+    fine = GRADER in accepted_columns(request)
     runs = [
-        _run(key, line, row) for key, (line, row) in zip(_keys([row for _, row in rows]), rows, strict=True)
+        _run(key, line, row, fine=fine)
+        for key, (line, row) in zip(_keys([row for _, row in rows]), rows, strict=True)
     ]
     context = Context(
         format="promptfoo",
         path=content.path,
         place=lambda row: f"result {row + 1}",
         facts={"model": label, "systems": promptfoo_systems.labels(_rows(content))},
-        cautions=_cautions([row for _, row in rows]),
+        cautions=_cautions([row for _, row in rows], fine=fine),
         directions={"success": "higher", "score": "higher", "latencyMs": "lower", "cost": "lower"},
         aliases={"description": "testCase.description", "metadata": "testCase.metadata"},
         system=label,
@@ -121,7 +126,7 @@ def _described(row: Row) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _run(key: str, line: int | None, row: Row) -> Run:
+def _run(key: str, line: int | None, row: Row, *, fine: bool) -> Run:
     metrics: dict[str, Any] = {
         name: row.get(name) for name in ("success", "score", "cost", "latencyMs") if name in row
     }
@@ -129,7 +134,8 @@ def _run(key: str, line: int | None, row: Row) -> Run:
     for name, value in named.items() if isinstance(named, Mapping) else ():
         metrics.setdefault(name, value)
         metrics |= {f"namedScores.{name}": value, f"named:{name}": value}
-    return Run(key, metrics, row, failed=_is_run_error(row), line=line)
+    failed = _is_run_error(row) or (not fine and _grader_broke(row))
+    return Run(key, metrics, row, failed=failed, line=line)
 
 
 def _is_run_error(row: Row) -> bool:
@@ -140,7 +146,7 @@ def _is_run_error(row: Row) -> bool:
     return bool(row.get("error")) and row.get("gradingResult") is None
 
 
-def _cautions(rows: list[Row]) -> tuple[tuple[str, str], ...]:
+def _cautions(rows: list[Row], *, fine: bool) -> tuple[tuple[str, str], ...]:
     ran = [row for row in rows if not _is_run_error(row)]
     thrown = sum(1 for row in ran if _grader_broke(row))
     found = []
@@ -148,7 +154,8 @@ def _cautions(rows: list[Row]) -> tuple[tuple[str, str], ...]:
         found.append(
             (
                 "grader_errors",
-                f"in {thrown} of {len(ran)} results an assertion broke instead of judging; it counts as 0",
+                f"in {thrown} of {len(ran)} results an assertion broke instead of judging; "
+                + ("it counts as 0" if fine else "they count as failed runs"),
             )
         )
     if ran and not any(row.get("success") is True for row in ran):

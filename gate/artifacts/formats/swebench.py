@@ -1,4 +1,7 @@
-"""SWE-bench run reports: lists of ids. Strict, as the leaderboard counts: whatever is not resolved is 0."""
+"""SWE-bench run reports: lists of ids. Strict, as the leaderboard counts: whatever is not resolved is 0.
+
+But what the harness failed to evaluate is a failed run: an infrastructure fault of the baseline is no gain.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from gate.artifacts.content import Content
-from gate.artifacts.own import Context, Run, records
+from gate.artifacts.own import Context, Run, accepted_columns, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.errors import GateError, examples
 
 STRICT, COMPLETED = "resolved", "resolved_of_completed"
-_NOT_RUN = ("error_ids", "infra_failure_ids", "ambiguous_failure_ids", "incomplete_ids")
+_BROKE = ("error_ids", "infra_failure_ids", "ambiguous_failure_ids", "is_resolved")
+_NOT_RUN = (*_BROKE, "incomplete_ids")
 _KINDS = (*_NOT_RUN, "empty_patch_ids", "unresolved_ids", "resolved_ids", "completed_ids")
 
 
@@ -22,6 +26,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     document = content.document()
     refuse_doubled(document, content.path, None)
     lists = {name: _ids(document, name, content.path) for name in (*_KINDS, "submitted_ids")}
+    lists["is_resolved"] = _without_verdict(document)
     resolved = lists["resolved_ids"] or _ids(document, "resolved", content.path)
     lists["resolved_ids"] = resolved
     universe = _universe(document, lists, content.path)
@@ -32,15 +37,25 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         raise GateError(
             "invalid_report", f"resolved ids that are no items ({examples(unknown)})", where=content.path
         )
-    runs = [_run(item, item in done, kind_of.get(item)) for item in universe]
+    accepted = accepted_columns(request)
+    runs = [_run(item, item in done, kind_of.get(item), accepted) for item in universe]
     context = Context(
         format="swebench",
         path=content.path,
         place=lambda row: f"item {row + 1}",
-        cautions=_cautions(lists, len(universe), document.get("total_instances")),
+        cautions=_cautions(lists, runs, document.get("total_instances")),
+        evidence={"incomplete_ids": [kind_of.get(item) == "incomplete_ids" for item in universe]},
         directions=dict.fromkeys((STRICT, COMPLETED), "higher"),
     )
     return records(runs, request, context)
+
+
+def _without_verdict(document: Mapping[str, Any]) -> list[str]:
+    """Tasks that terminal-bench lists as unresolved, though agent or verifier broke: the verdict is null."""
+    rows = document.get("results")
+    rows = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    found = [row.get("task_id") for row in rows if "is_resolved" in row and row["is_resolved"] is None]
+    return sorted({task for task in found if isinstance(task, str)})
 
 
 def _ids(document: Mapping[str, Any], name: str, path: str) -> list[str]:
@@ -70,21 +85,23 @@ def _universe(document: Mapping[str, Any], lists: Mapping[str, list[str]], path:
     return sorted(by_kind if isinstance(total, int) and len(items) > total >= len(by_kind) else items)
 
 
-def _run(item: str, resolved: bool, not_run: str | None) -> Run:
+def _run(item: str, resolved: bool, not_run: str | None, accepted: frozenset[str]) -> Run:
     value = int(resolved)
     completed = (
         value if resolved or not_run is None else NoNumber(not_run.removesuffix("_ids").replace("_", " "))
     )
     raw = {"instance_id": item, "repo": item.rpartition("-")[0]}
-    return Run(item, {STRICT: value, COMPLETED: completed}, raw)
+    failed = not resolved and not_run in _BROKE and not_run not in accepted
+    return Run(item, {STRICT: value, COMPLETED: completed}, raw, failed=failed)
 
 
-def _cautions(lists: Mapping[str, list[str]], items: int, total: Any) -> tuple[tuple[str, str], ...]:
+def _cautions(lists: Mapping[str, list[str]], runs: list[Run], total: Any) -> tuple[tuple[str, str], ...]:
     found = []
+    items = len(runs)
+    failed = {run.id for run in runs if run.failed}
+    left = {name: [item for item in lists[name] if item not in failed] for name in _NOT_RUN}
     counts = [
-        f"{name.removesuffix('_ids').replace('_', ' ')} {len(lists[name])}"
-        for name in _NOT_RUN
-        if lists[name]
+        f"{name.removesuffix('_ids').replace('_', ' ')} {len(left[name])}" for name in _NOT_RUN if left[name]
     ]
     if counts:
         found.append(
