@@ -1,19 +1,26 @@
 """JUnit XML as pytest writes it (xunit1 and xunit2), and as other runners do.
 
-A test is an item: failure 0, nothing 1, skipped no value, error (set-up or tear-down) a run that broke.
+A test is an item: failure 0, nothing 1, skipped no value, error (set-up or tear-down) a run that broke. Where
+a runner says it in the attributes ``status`` and ``result`` (GoogleTest, CTest) or in elements of its own,
+that counts as much, and a word that nobody knows is no pass. Retries come as ``flakyFailure`` and
+``rerunFailure`` (Maven, Gradle, Playwright, nextest) or as the same test again after a
+failure; the last attempt counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
 from gate.artifacts import limits
+from gate.artifacts.build import OWN_REPEATS
 from gate.artifacts.content import Content
 from gate.artifacts.formats.pytest_outcome import METRIC_PREFIX, measured, rerun_caution
 from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
+from gate.artifacts.run_words import said
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ReadRequest
 from gate.errors import GateError, examples, quoted
@@ -23,13 +30,17 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     """All test cases of all suites."""
     reader = _Reader(content.path)
     tests = _merged(reader.read(content.whole()))
-    kept = tests if reader.counted is None else _last_attempts(tests, reader.counted, content.path)
+    retried = sum(test.retries for test in tests)
+    if reader.counted is not None:
+        kept = _last_attempts(tests, reader.counted, content.path)
+    else:
+        kept = tests if request is not None and request.repeat in OWN_REPEATS else _without_retries(tests)
     runs = [_run(test) for test in kept]
     context = Context(
         format="junit",
         path=content.path,
         directions={"passed": "higher", "time": "lower"},
-        cautions=rerun_caution(len(tests) - len(kept)),
+        cautions=rerun_caution(len(tests) - len(kept) + retried),
     )
     return records(runs, request, context)
 
@@ -40,6 +51,7 @@ class _Test:
     attributes: dict[str, str]
     outcomes: list[str] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)
+    retries: int = 0
     torn: bool = False
     """Whether pytest says that the tear-down broke."""
 
@@ -51,7 +63,10 @@ class _Test:
 
 
 _OUTCOMES = frozenset({"failure", "error", "skipped"})
-_KEPT = _OUTCOMES | {"testcase", "property"}
+_RETRIES = frozenset({"flakyFailure", "flakyError", "rerunFailure", "rerunError", "rerun"})
+_KEPT = _OUTCOMES | _RETRIES | {"testcase", "property"}
+_SAYS = {"passed": None, "ran": None, "failed": "failure", "not_run": "skipped", "broke": "error"}
+"""What a word of a runner stands for, as the element that other runners write."""
 _ROOTS = frozenset({"testsuites", "testsuite"})
 
 
@@ -129,9 +144,19 @@ class _Reader:
                 kind = attributes.get("type", "")
                 self.tests[-1].outcomes.append("xfail" if kind == "pytest.xfail" else name)
                 self.tests[-1].torn |= attributes.get("message", "").startswith("failed on teardown")
+            elif name in _RETRIES:
+                self._retry(name)
             elif name == "property" and "name" in attributes:
                 self._property(attributes)
+            elif self.stack[-1] == "testcase" and said(name) in {"failed", "not_run", "broke"}:
+                self.tests[-1].outcomes.append(_SAYS[said(name) or "ran"] or "")
         self.stack.append(name)
+
+    def _retry(self, name: str) -> None:
+        """An attempt before the last one. ``rerun...`` stands beside the failure that was not mended."""
+        self.tests[-1].retries += 1
+        if name in {"rerunFailure", "rerunError"}:
+            self.tests[-1].outcomes.append("failure")
 
     def _property(self, attributes: dict[str, str]) -> None:
         known, name = self.tests[-1].properties, attributes["name"]
@@ -184,16 +209,41 @@ def _last_attempts(tests: list[_Test], counted: int, path: str) -> list[_Test]:
     )
 
 
+def _without_retries(tests: list[_Test]) -> list[_Test]:
+    """Gradle and gotestsum write each attempt as a test; a runner tries again only what failed."""
+    attempts: dict[str, list[_Test]] = {}
+    for test in tests:
+        attempts.setdefault(test.id, []).append(test)
+    again = [test for same in attempts.values() for test in same[:-1]]
+    if not all(_worst({*test.outcomes, *_attributes(test)}) in {"failure", "error"} for test in again):
+        return tests
+    return [same[-1] for same in attempts.values()]
+
+
+def _attributes(test: _Test) -> Iterator[str]:
+    """What the attributes say that no element says."""
+    for name in ("status", "result"):
+        word = test.attributes.get(name, "")
+        meaning = said(word)
+        if meaning is None or word.isdecimal():  # 0 is an exit code here and a failure there
+            yield f"{name} {word[:40]}"
+        elif _SAYS[meaning] is not None:
+            yield _SAYS[meaning] or ""
+
+
+def _worst(outcomes: set[str]) -> str | None:
+    """A failure is a result; an error, a skipped test and an unknown word are none. None: a pass."""
+    known = next((one for one in ("failure", "error", "skipped", "xfail") if one in outcomes), None)
+    return known or min(outcomes, default=None)
+
+
 def _run(test: _Test) -> Run:
-    passed: Any = 0 if "failure" in test.outcomes else 1
-    no_value = next((outcome for outcome in ("skipped", "xfail") if outcome in test.outcomes), None)
-    if no_value is not None and passed:
-        passed = NoNumber(no_value)
+    outcome = _worst({*test.outcomes, *_attributes(test)})
+    passed: Any = 1 if outcome is None else 0 if outcome == "failure" else NoNumber(outcome)
     values = {METRIC_PREFIX + name: measured(value) for name, value in test.properties.items()}
     metrics: dict[str, Any] = {"passed": passed}
     if "time" in test.attributes:
         metrics["time"] = measured(test.attributes["time"].replace(",", ""))
     raw = {**test.attributes, "properties": test.properties, **test.properties}
     plain = {name: measured(value) for name, value in test.properties.items() if name not in metrics}
-    failed = "error" in test.outcomes and "failure" not in test.outcomes
-    return Run(test.id, {**metrics, **plain, **values}, raw, failed=failed, line=test.line)
+    return Run(test.id, {**metrics, **plain, **values}, raw, failed=outcome == "error", line=test.line)
