@@ -11,6 +11,7 @@ from gate import artifacts
 from gate.artifacts.compatibility import comparable
 from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.magnitude import out_of_range, outside_scale
+from gate.artifacts.rows import repeats_by_name, row_word
 from gate.artifacts.table import ItemTable, ReadRequest
 from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
@@ -110,7 +111,11 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
             wanted,
         )
     unread = _unread(uses, baseline, candidate)
-    cautions = (*comparable(baseline, candidate), *unread.values())
+    cautions = (
+        *comparable(baseline, candidate),
+        *repeats_by_name(baseline, policy.items.repeat),
+        *unread.values(),
+    )
     rules = _pairing_rules(
         policy, name, [use for use in uses if use.metric not in unread], baseline, candidate
     )
@@ -240,6 +245,7 @@ def _request(
         system=system,
         mapping=dict(policy.artifacts.mapping),
         words=pass_fail_words(policy.artifacts.labels),
+        where=_row_words(policy.artifacts.where),
         failed=_run_words(policy.artifacts.failed),
         completed=_run_words(policy.artifacts.completed),
     )
@@ -260,6 +266,14 @@ def _run_words(named: Mapping[str, list[Any]]) -> dict[str, tuple[str, ...]]:
     """Words as they are written in a file: ``true`` and ``503`` are words too."""
     return {
         column: tuple(str(word).lower() if isinstance(word, bool) else str(word) for word in words)
+        for column, words in named.items()
+    }
+
+
+def _row_words(named: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """``{name: correctness}`` or ``{name: [a, b]}``."""
+    return {
+        column: tuple(map(row_word, words if isinstance(words, list) else [words]))
         for column, words in named.items()
     }
 

@@ -76,6 +76,10 @@ SEEDS = [block(1, {"score": 0.5}, {"score": 0.55 + k / 1000}) for k in range(8)]
 LACKING = [*counts(60, 5, 100), {"n": 12, "baseline": {"correct": 1}}]
 ERRORS = [*counts(60, 5, 133), {"n": 2, "baseline": {"correct": 1}, "candidate": {"error": "timeout"}}]
 MODES = [*counts(60, 5, 100), block(5, {"correct": 0, "mode": "Agent broke"}, {"correct": 1, "mode": "-"})]
+KINDS = [
+    block(60, {"correct": 0, "kind": "kept"}, {"correct": 1, "kind": "kept"}),
+    block(200, {"correct": 1, "kind": "other"}, {"correct": 0, "kind": "other"}),
+]
 PARKED = [*counts(60, 5, 100), block(1, {"correct": 0, "status": "parked"}, {"correct": 1, "status": "ok"})]
 WORDS = [block(40, {"correct": "no"}, {"correct": "yes"}), block(60, {"correct": "yes"}, {"correct": "yes"})]
 VETO = rail(mode="no_regression")
@@ -550,6 +554,7 @@ EFFECTS = [
             block(60, {"result": {"value": 1}}, {"result": {"value": 1}}),
         ],
     ),
+    Effect("Artifacts.where", {"kind": ["kept"]}, {"kind": ["kept", "other"]}, ("promote", "block"), KINDS),
     Effect("Artifacts.failed", {}, {"mode": ["agent broke"]}, ("promote", "error"), MODES),
     Effect(
         "Artifacts.completed", {"status": ["x"]}, {"status": ["parked"]}, ("inconclusive", "promote"), PARKED

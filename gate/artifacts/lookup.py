@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gate.artifacts.records import ABSENT
 from gate.artifacts.strict_json import refuse_doubled
+from gate.errors import GateError, examples, quoted
+
+_SELECTOR = re.compile(r"([^\[\]]+)\[([^\[\]=]+)=([^\[\]]*)\](?:\.(.+))?", re.DOTALL)
+"""``list[field=word].rest``: of the objects in a list, the one whose field is that word."""
+_NAMES = ("name", "metric", "metric_name", "key", "scorer", "evaluator", "name.name")
 
 
 def lookup(value: Any, path: str, file: str = "", line: int | None = None) -> Any:
@@ -20,11 +26,50 @@ def lookup(value: Any, path: str, file: str = "", line: int | None = None) -> An
                 found = lookup(value[path[:cut]], path[cut + 1 :], file, line)
                 if found is not ABSENT:
                     return found
+        selector = _SELECTOR.fullmatch(path)
+        if selector is not None and isinstance(value.get(selector[1]), list):
+            return _selected(value[selector[1]], selector, file, line)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         head, _, rest = path.partition(".")
         if head.isascii() and head.isdigit() and len(head) < 6 and int(head) < len(value):
+            _refuse_position(value, int(head), file, line)
             return lookup(value[int(head)], rest, file, line) if rest else value[int(head)]
     return ABSENT
+
+
+def _selected(entries: list[Any], selector: re.Match[str], file: str, line: int | None) -> Any:
+    field, word, rest = selector[2], selector[3], selector[4]
+    found = [entry for entry in entries if _word(lookup(entry, field, file, line)) == word]
+    if len(found) > 1:
+        raise GateError(
+            "selector_ambiguous",
+            f"{len(found)} entries of {quoted(selector[1])} have {quoted(field)} {quoted(word)}",
+            where=f"{file}:{line}" if line else file,
+            help="select by a field that tells the entries apart",
+        )
+    if not found:
+        return ABSENT
+    return lookup(found[0], rest, file, line) if rest else found[0]
+
+
+def _word(cell: Any) -> str | None:
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return str(cell) if isinstance(cell, str | int | float) else None
+
+
+def _refuse_position(entries: Sequence[Any], index: int, file: str, line: int | None) -> None:
+    """Objects with names of their own may come in any order, also in another one in the other file."""
+    for field in _NAMES if len(entries) > 1 else ():
+        names = [_word(lookup(entry, field)) if isinstance(entry, Mapping) else None for entry in entries]
+        if None not in names and len(set(names)) == len(names):
+            raise GateError(
+                "position_of_named",
+                f"the mapping takes entry {index} of a list whose entries have names "
+                f"({examples([str(name) for name in names])}); their order may differ",
+                where=f"{file}:{line}" if line else file,
+                help=f"select by name: LIST[{field}={names[index]}] in place of LIST.{index}",
+            )
 
 
 def _dots(path: str) -> list[int]:

@@ -100,6 +100,7 @@ def _wanted(request: ReadRequest) -> Iterable[str]:
         request.cluster,
         *request.metrics,
         *request.columns,
+        *request.where,
         *request.mapping,
     }
     return [path for name, path in paths_of(request).items() if name not in RESERVED or name in named]

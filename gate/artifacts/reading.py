@@ -11,6 +11,7 @@ from gate.artifacts.detect import detect_content
 from gate.artifacts.large.way import BYTES, read_large
 from gate.artifacts.records import Records
 from gate.artifacts.registry import Format, named
+from gate.artifacts.rows import by_name, chosen_rows
 from gate.artifacts.table import ItemTable, ReadRequest, Source
 from gate.errors import GateError, quoted
 
@@ -32,14 +33,23 @@ def _read(path: str, request: ReadRequest, *, plain: bool) -> ItemTable:
         name = chosen.name
         if request.system is not None and not chosen.systems:
             raise _no_systems(name, request.system, path)
-        table = None if plain else read_large(content, name, request)
-        if table is not None:
-            return table
-        records = load(chosen, content, request)
-        source = _source(content, records.format, records.system, dict(records.facts))
-        return build(records, request, source)
+        try:
+            return _table(content, chosen, request, plain=plain)
+        except GateError as error:
+            if error.code != "duplicate_ids":
+                raise
+            raise by_name(error, load(chosen, content, None), request) from error
     finally:
         content.close()
+
+
+def _table(content: Content, chosen: Format, request: ReadRequest, *, plain: bool) -> ItemTable:
+    table = None if plain or request.where else read_large(content, chosen.name, request)
+    if table is not None:
+        return table
+    records = chosen_rows(load(chosen, content, request), request, content.path)
+    source = _source(content, records.format, records.system, dict(records.facts))
+    return build(records, request, source)
 
 
 def chosen_format(content: Content, declared: str) -> Format:

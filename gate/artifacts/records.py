@@ -58,7 +58,7 @@ class Records:
 def paths_of(request: ReadRequest) -> dict[str, str]:
     """Name -> path in the file, for all the request names and for the columns that tell of runs."""
     names = [request.id, *request.metrics, *request.columns]
-    names += [name for name in (request.repeat, request.cluster) if name is not None]
+    names += [name for name in (request.repeat, request.cluster, *request.where) if name is not None]
     return {name: request.mapping.get(name, name) for name in names} | run_paths(request)
 
 

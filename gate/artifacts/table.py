@@ -24,6 +24,7 @@ class ReadRequest:
 
     metrics: metric name -> kind ("binary" or "graded"). columns: text columns (slices, labels, comparable,
     must_pass, show). optional: those of ``columns`` and ``metrics`` whose absence is no error (watch, show).
+    where: column -> words of the rows that are read; the others are left out.
     failed, completed: column -> words that say that a run failed, or completed.
     mapping: name -> dotted path in the file. words: declared pass/fail words -> 1.0 or 0.0.
     id_declared: ``items.id`` is not the default, which formats with ids of their own ignore.
@@ -40,6 +41,7 @@ class ReadRequest:
     system: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, float] = field(default_factory=dict)
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     failed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     completed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

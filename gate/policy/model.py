@@ -236,6 +236,16 @@ class Artifacts(Model):
     mapping: Annotated[
         dict[Name, Text], Field(description="Name in the policy: dotted path in the file.")
     ] = {}
+    where: Annotated[
+        dict[
+            Name,
+            Annotated[
+                Annotated[Word, Tag("plain")] | Annotated[list[Word], Field(min_length=1), Tag("list")],
+                Discriminator(shape),
+            ],
+        ],
+        Field(description="Column: the word, or words, of the rows to read. All other rows are left out."),
+    ] = {}
     failed: Annotated[
         dict[Name, Annotated[list[Word], Field(min_length=1)]],
         Field(description="Column: words that say that a run failed; '*' for whatever stands there."),

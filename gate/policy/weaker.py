@@ -108,6 +108,7 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
         "system": (s.not_comparable, "another system is read"),
         "labels": (s.not_comparable, "words stand for other values"),
         "mapping": (s.not_comparable, "values are read from elsewhere"),
+        "where": (s.not_comparable, "other rows are read"),
         "failed": (s.not_comparable, "other runs count as failed"),
         "completed": (s.not_comparable, "other runs count as completed"),
     },

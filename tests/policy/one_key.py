@@ -160,6 +160,7 @@ KEYS = [
     Key("Artifacts", ("artifacts", "system"), "a", D),
     Key("Artifacts", ("artifacts", "labels"), {"ok": 1.0}, D),
     Key("Artifacts", ("artifacts", "mapping"), {"score": "a.b"}, D),
+    Key("Artifacts", ("artifacts", "where"), {"name": "correctness"}, D),
     Key("Artifacts", ("artifacts", "failed"), {"status": ["oom"]}, D),
     Key("Artifacts", ("artifacts", "completed"), {"status": ["oom"]}, D),
     Key("Systems", ("artifacts", "system", "baseline"), "c", D, BOTH),

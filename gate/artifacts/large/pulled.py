@@ -52,7 +52,10 @@ def wanted(request: ReadRequest, names: Sequence[str]) -> Wanted | None:
     def has(path: str) -> bool:
         return path in names
 
-    if any(names.count(path) > 1 or ("." in path and not has(path)) for path in paths_of(request).values()):
+    if any(
+        names.count(path) > 1 or (not {".", "["}.isdisjoint(path) and not has(path))
+        for path in paths_of(request).values()
+    ):
         return None
     needed = [request.id, *(name for name in (request.repeat, request.cluster) if name is not None)]
     needed += [name for name in (*request.columns, *request.metrics) if name not in request.optional]
