@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from gate import artifacts
 from gate.artifacts.compatibility import comparable
+from gate.artifacts.declared import pass_fail_words, row_words, run_words
 from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.magnitude import out_of_range, outside_scale
-from gate.artifacts.rows import repeats_by_name, row_word
+from gate.artifacts.rows import repeats_by_name
 from gate.artifacts.table import ItemTable, ReadRequest
 from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
@@ -245,37 +245,10 @@ def _request(
         system=system,
         mapping=dict(policy.artifacts.mapping),
         words=pass_fail_words(policy.artifacts.labels),
-        where=_row_words(policy.artifacts.where),
-        failed=_run_words(policy.artifacts.failed),
-        completed=_run_words(policy.artifacts.completed),
+        where=row_words(policy.artifacts.where),
+        failed=run_words(policy.artifacts.failed),
+        completed=run_words(policy.artifacts.completed),
     )
-
-
-def pass_fail_words(labels: Mapping[str, Any]) -> dict[str, float]:
-    """``{pass: [yes, ok], fail: [no]}`` or ``{yes: 1, no: 0}`` -> word -> value."""
-    words: dict[str, float] = {}
-    for key, value in labels.items():
-        if isinstance(value, list):
-            words.update({str(word): 1.0 if key == "pass" else 0.0 for word in value})
-        else:
-            words[key] = float(value)
-    return words
-
-
-def _run_words(named: Mapping[str, list[Any]]) -> dict[str, tuple[str, ...]]:
-    """Words as they are written in a file: ``true`` and ``503`` are words too."""
-    return {
-        column: tuple(str(word).lower() if isinstance(word, bool) else str(word) for word in words)
-        for column, words in named.items()
-    }
-
-
-def _row_words(named: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """``{name: correctness}`` or ``{name: [a, b]}``."""
-    return {
-        column: tuple(map(row_word, words if isinstance(words, list) else [words]))
-        for column, words in named.items()
-    }
 
 
 def _slice_columns(policy: Policy, name: str | None) -> list[str]:
