@@ -68,6 +68,9 @@ def _gating(c: Comparison) -> Reason:
         text = f"a gain of {signed(c.delta)} is larger than {number(c.suspect_gain)}: "
         return _reason(c, INCONCLUSIVE, required, text + "check extractor, leakage and judge")
     if _significant(c) and (tested or at_least(c.delta, c.bound)):
+        flaky = _on_flaky_items(c)
+        if flaky:
+            return _reason(c, INCONCLUSIVE, required, flaky)
         return _reason(c, PASS, required, f"{c.metric} is better by {signed(c.delta)} {_evidence(c)}")
     if c.worse:
         return _reason(c, FAIL, required, f"{c.metric} is worse by {number(-c.delta)} {_evidence(c)}")
@@ -75,6 +78,19 @@ def _gating(c: Comparison) -> Reason:
         kind = "real but below" if _above_zero(c) else "below"
         return _reason(c, FAIL, required, f"the gain in {c.metric} is {kind} the margin {_evidence(c)}")
     return _reason(c, INCONCLUSIVE, required, _no_claim(c, tested=tested))
+
+
+def _on_flaky_items(c: Comparison) -> str:
+    """Why the gain does not count where too much of it lies on items that do not reproduce."""
+    share = c.flaky.get("delta_share")
+    if c.max_flaky_share is None or (share is not None and at_least(c.max_flaky_share, share)):
+        return ""
+    if share is None:
+        return (
+            "the share of the gain on flaky items is not known: it takes pass/fail results of 4 runs an item"
+        )
+    text = f"{share:.0%} of the gain lies on flaky items, more than items.max_flaky_share"
+    return f"{text} {number(c.max_flaky_share)}: score these items more often, or repair them"
 
 
 def _non_inferior(c: Comparison) -> Reason:

@@ -27,6 +27,7 @@ KEPT = (
         "detect",
         "margin_rule",
         "suspect_gain",
+        "max_flaky_share",
         "gated",
         "reading",
         "incomplete",

@@ -482,6 +482,14 @@ EFFECTS = [
         {"items": {"missing": "drop", "max_missing": 0.1}},
     ),
     Effect(
+        "Items.max_flaky_share",
+        None,
+        0.9,
+        ("promote", "inconclusive"),
+        REPEATS,
+        {"items": {"repeat": "run"}},
+    ),
+    Effect(
         "Items.may_shrink",
         False,
         True,

@@ -100,6 +100,7 @@ class Comparison:
     tested_rule: bool | None = None
     margin_rule: str | None = None
     suspect_gain: float | None = None
+    max_flaky_share: float | None = None
     insufficient: str = ""
     gated: bool = True
     same_run: bool = False

@@ -58,6 +58,7 @@ def _gating(
         relative=bound.relative,
         margin_rule=rule.margin_rule,
         suspect_gain=rule.suspect_gain,
+        max_flaky_share=setting.max_flaky_share,
     )
     if base.delta is None:
         return base

@@ -27,6 +27,7 @@ class Setting:
     veto_level: float
     min_items: int
     seeds: bool = False
+    max_flaky_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,9 @@ class Items(Model):
     ] = "error"
     max_missing: Annotated[Share, Field(description="The largest share that may be missing.")] = 0.0
     max_error_rate: Annotated[Share, Field(description="The largest share of runs that may fail.")] = 0.0
+    max_flaky_share: Annotated[
+        Share | None, Field(description="A gain with a larger share of it on flaky items is inconclusive.")
+    ] = None
     may_shrink: Annotated[
         bool, Field(description="The item set may be smaller than at the last promotion.")
     ] = False

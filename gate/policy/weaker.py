@@ -92,6 +92,7 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
         "missing": (s.missing_results, "missing results are read otherwise"),
         "max_missing": (s.larger_is_weaker, "more results may be missing"),
         "max_error_rate": (s.larger_is_weaker, "more runs may fail"),
+        "max_flaky_share": (s.larger_is_weaker, "more of the gain may lie on flaky items"),
         "may_shrink": (s.on_is_weaker, "the item set may shrink"),
     },
     Cycles: {

@@ -78,6 +78,7 @@ NEVER_LAXER = {
     "items.missing": "missing results are an error",
     "items.max_missing": "fewer may be missing",
     "items.max_error_rate": "fewer may have failed",
+    "items.max_flaky_share": "more gains are inconclusive",
     "items.may_shrink": "fewer items are a fault",
     "cycles.required": "every cycle at the same level, and more of them",
     "cycles.looks": "one level becomes a smaller one, and a history is needed",
