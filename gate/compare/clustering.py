@@ -29,6 +29,9 @@ def clusters_of(selection: Selection, shift: float = 0.0) -> Clusters:
 def single_interval(values: Any, labels: Any, level: float) -> tuple[Interval, str]:
     """Interval of one side's mean over clustered items (CR2 t), and why there is none where there is none."""
     data = cluster_pairs(np.zeros(len(values)), values, labels)
+    if not data.varies:
+        unknown = Interval(-math.inf, math.inf, 1 - 2 * level, "cluster_cr2")
+        return unknown, "all clusters have the same mean: the spread between clusters is unknown"
     found = CLUSTER_METHODS["cluster_cr2"].run(data, (0.0, level, 0, 0))
     return found.interval, found.insufficient
 

@@ -52,6 +52,12 @@ class Clusters:
         """E_j = S_j - n_j mean."""
         return self.totals - self.sizes * self.mean
 
+    @property
+    def varies(self) -> bool:
+        """Whether the clusters' mean differences are not all one and the same."""
+        largest = float(np.abs(self.totals).max())
+        return self.count > 1 and bool(np.any(np.abs(self.residuals) > 1e-12 * largest))
+
     def digest(self) -> bytes:
         """SHA-256 of the sorted clusters; the seed of resampling comes from it."""
         sha = hashlib.sha256(b"gate clusters 1")

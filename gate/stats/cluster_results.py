@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from gate.stats.cluster_data import Clusters
 from gate.stats.distributions import clip_p
+from gate.stats.graded import clean_sweep, swept
 from gate.stats.results import Interval, TestResult
 
 Ask = tuple[float, float, int, int | None]  # null value, level, resamples, seed
@@ -36,8 +36,11 @@ def cluster_result(
     )
 
 
-def unknown_spread(method: str, data: Clusters, ask: Ask) -> TestResult:
-    """What can be said where the clusters do not vary: p = 1, no limits."""
-    result = cluster_result(method, data, ask, 1.0, 1.0, (-math.inf, math.inf))
-    reason = "one cluster has no spread" if data.count < 2 else "all clusters have the same mean difference"
-    return replace(result, insufficient=f"{reason}: the spread between clusters is unknown")
+def no_spread(method: str, data: Clusters, ask: Ask) -> TestResult:
+    """Clusters of one and the same mean difference: the exact sign-flip test over clusters decides."""
+    null_value, level, _, _ = ask
+    side = data.mean - null_value
+    side = 0.0 if abs(side) <= 1e-12 * max(1.0, abs(data.mean)) else side
+    greater, less, limits = swept(side, data.mean, data.count, level)
+    result = cluster_result(method, data, ask, greater, less, limits)
+    return replace(result, smallest_p=clean_sweep(data.count))

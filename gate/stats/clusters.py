@@ -14,7 +14,7 @@ import numpy as np
 from gate.errors import GateError
 from gate.stats.bounds import Scale
 from gate.stats.cluster_data import Clusters, cr2_variance
-from gate.stats.cluster_results import Ask, cluster_result, unknown_spread
+from gate.stats.cluster_results import Ask, cluster_result, no_spread
 from gate.stats.clustered_mcnemar import durkalski, obuchowski, yang
 from gate.stats.distributions import t_quantile, t_sf
 from gate.stats.pairs import Floats
@@ -30,10 +30,8 @@ MANY_CLUSTERS = 50
 def cluster_cr2(data: Clusters, ask: Ask) -> TestResult:
     """t test with the CR2 variance and Satterthwaite degrees of freedom (Bell & McCaffrey 2002)."""
     null_value, level, _, _ = ask
-    if data.count < 2 or not np.any(
-        np.abs(data.residuals) > 1e-12 * max(1.0, float(np.abs(data.totals).max()))
-    ):
-        return unknown_spread("cluster_cr2", data, ask)
+    if not data.varies:
+        return no_spread("cluster_cr2", data, ask)
     se, df = math.sqrt(cr2_variance(data)), satterthwaite_df(data)
     t, half = (data.mean - null_value) / se, -t_quantile(level, df) * se
     limits = (data.mean - half, data.mean + half)
@@ -74,8 +72,8 @@ def cluster_default(data: Clusters, ask: Ask) -> TestResult:
 
 def cluster_bootstrap(data: Clusters, ask: Ask) -> TestResult:
     """Percentile bootstrap of whole clusters. Too liberal below about 50 clusters: a caution."""
-    if np.unique(data.totals / data.sizes).size == 1:
-        return unknown_spread("cluster_bootstrap", data, ask)
+    if not data.varies:
+        return no_spread("cluster_bootstrap", data, ask)
     result = _resampled("cluster_bootstrap", _resampled_means, data, ask)
     if data.count >= MANY_CLUSTERS:
         return result

@@ -28,7 +28,7 @@ class Tails:
 def paired_t(pairs: Pairs, null_value: float, level: float) -> TestResult:
     """Student's paired t test of H0 "the mean difference is <= m" (Student 1908), n - 1 degrees of freedom.
 
-    Degenerate: n = 1 or equal differences leave the spread unknown: p = 1 and an infinite interval.
+    Equal differences have no spread: there the exact sign-flip test of the same H0 decides (``no_spread``).
     """
     return _result("paired_t", pairs, null_value, level, lambda x: [student(x)])
 
@@ -38,7 +38,7 @@ def t_guarded(pairs: Pairs, null_value: float, level: float) -> TestResult:
 
     Student's t is too liberal for left-skewed differences, Hall's (1992, JRSS B 54:221) for heavy tails;
     the larger p holds in both. The interval is the hull of the two, so interval and p agree at every level.
-    Closed form. Degenerate as ``paired_t``. Not monotone in a single outlying gain, as no t test is: one
+    Closed form. Equal differences as in ``paired_t``. Not monotone in a single outlying gain, as no t test is: one
     gain beyond about sqrt(n) / t standard deviations raises p; the registry adds a caution there.
     """
     return _result("t_guarded", pairs, null_value, level, lambda x: [student(x), hall(x)])
@@ -89,7 +89,7 @@ def _result(
 ) -> TestResult:
     x = moments(pairs.values, pairs.counts)
     if x.sd == 0.0:
-        return unknown_spread(method, pairs, null_value, level)
+        return no_spread(method, pairs, null_value, level)
     tails = tests(x)
     greater = max(tail.greater(null_value) for tail in tails)
     less = max(tail.less(null_value) for tail in tails)
@@ -112,20 +112,44 @@ def _result(
     )
 
 
-def unknown_spread(method: str, pairs: Pairs, null_value: float, level: float) -> TestResult:
-    """What a test of the mean can say where all differences are equal: nothing, p = 1, no bounds."""
-    mean = pairs.mean()
-    kind = "zero" if mean == 0 else "equal"
-    reason = "one item has no spread" if pairs.n == 1 else f"all {pairs.n} differences are {kind}"
+def no_spread(method: str, pairs: Pairs, null_value: float, level: float) -> TestResult:
+    """What remains where all differences are equal: the exact sign-flip test of the same hypothesis.
+
+    Every pattern of signs but the observed one moves the mean towards m, so p = 2^-n on the side where the
+    differences lie. One item, or differences of 0 against m = 0, say nothing: p = 1 or 1/2, no bounds.
+    """
+    mean = float(pairs.values[0])
+    greater, less, limits = swept(mean - null_value, mean, pairs.n, level)
+    insufficient = ""
+    if pairs.n == 1:
+        insufficient = "one item has no spread: this set cannot weigh the two systems"
+    elif mean == 0 and null_value == 0:
+        insufficient = f"all {pairs.n} differences are zero: this set cannot weigh the two systems"
     return TestResult(
         method=method,
         n=pairs.n,
         estimate=mean,
         null_value=null_value,
-        p_greater=1.0,
-        p_less=1.0,
-        p_two_sided=1.0,
-        interval=Interval(-math.inf, math.inf, 1 - 2 * level, method),
+        p_greater=greater,
+        p_less=less,
+        p_two_sided=clip_p(2 * min(greater, less)),
+        interval=Interval(*limits, 1 - 2 * level, method),
         estimand_value=mean,
-        insufficient=f"{reason}: the spread is unknown, so this set cannot weigh the two systems",
+        smallest_p=clean_sweep(pairs.n),
+        insufficient=insufficient,
     )
+
+
+def clean_sweep(units: int) -> float:
+    """The exact sign-flip p where every one of the units lies on one side: 2^-units."""
+    return 0.5**units
+
+
+def swept(side: float, value: float, units: int, level: float) -> tuple[float, float, tuple[float, float]]:
+    """p_greater, p_less and limits of the exact sign-flip test on units that all have the same value.
+
+    side: the sign of value - m.
+    """
+    p = clean_sweep(units)
+    limits = (value, value) if p < level else (-math.inf, math.inf)
+    return p if side > 0 else 1.0, p if side < 0 else 1.0, limits

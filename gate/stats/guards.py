@@ -29,12 +29,13 @@ def too_few_items(result: TestResult, minimum: int, alternative: str) -> TestRes
 def too_few_changed(result: TestResult, pairs: Pairs, scale: Scale | None, level: float) -> TestResult:
     """Tests of the mean need ten non-zero differences, at a null value of 0 or more.
 
-    Below 0 a tolerance can be proven by n alone, but not by a spread that hardly shows: the answer is then
+    Where all of them changed by the same amount the sign-flip test has decided already. Below 0 a tolerance
+    can be proven by n alone, but not by a spread that hardly shows: the answer is then
     the larger of the test's own p and that of the bounded-mean test on the declared scale, or else on the
     range of the scores seen.
     """
     changed = pairs.nonzero
-    if changed >= FEWEST_CHANGED and pairs.values.size > 1:
+    if changed >= FEWEST_CHANGED:
         return result
     if result.null_value >= 0 and pairs.ratio == 1.0:
         return result if result.insufficient else replace(result, insufficient=_few_words(changed))

@@ -158,15 +158,34 @@ def decimals_for(*scales: npt.NDArray[np.float64]) -> int:
 
 
 def tidy(differences: Floats, *scales: Floats) -> Floats:
-    """Differences rounded so that 0.12 - 0.10 and 0.10 - 0.08 are the same number."""
-    decimals = decimals_for(*(scales or (differences,)))
-    if (
-        decimals > 22 or decimals < -22
-    ):  # 10**decimals is exact up to 22 only; scale by a power of two instead
-        shift = math.floor(math.log2(10.0) * (decimals - 12))
-        rounded: Floats = np.ldexp(np.round(np.ldexp(differences, shift), 12), -shift)
-        return rounded + 0.0
-    return np.asarray(np.round(differences, decimals) + 0.0, dtype=np.float64)
+    """Differences rounded so that 0.12 - 0.10 and 0.10 - 0.08 are the same number.
+
+    scales: the two scores behind each difference. Each pair is rounded by its own scores: one huge value
+    must not round the other pairs' differences away.
+    """
+    size = np.abs(scales[0] if scales else differences)
+    for other in scales[1:]:
+        size = np.maximum(size, np.abs(other))
+    ordinary = ((size >= 1e-3) & (size < 1e3)) | (size == 0)
+    if ordinary.all():
+        return _rounded(differences, 12)
+    rounded = np.empty_like(differences)
+    rounded[ordinary] = _rounded(differences[ordinary], 12)
+    special = np.flatnonzero(~ordinary)
+    decades = np.floor(np.log10(size[special])).astype(np.int64)
+    for decade in np.unique(decades):
+        where = special[decades == decade]
+        rounded[where] = _rounded(differences[where], max(-300, min(300, 14 - int(decade))))
+    return rounded
+
+
+def _rounded(values: Floats, decimals: int) -> Floats:
+    if -22 <= decimals <= 22:
+        return np.asarray(np.round(values, decimals) + 0.0, dtype=np.float64)
+    # 10**decimals is exact up to 22 only; scale by a power of two instead
+    shift = math.floor(math.log2(10.0) * (decimals - 12))
+    rounded: Floats = np.ldexp(np.round(np.ldexp(values, shift), 12), -shift)
+    return rounded + 0.0
 
 
 def mean_of(values: Floats, counts: Ints) -> float:

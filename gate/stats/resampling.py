@@ -16,7 +16,7 @@ import numpy as np
 from gate.stats.bootstrap_law import mean_law
 from gate.stats.distributions import clip_p, normal_quantile, normal_sf
 from gate.stats.draws import ITEMS_PER_COUNT, bootstrap_means, bootstrap_moments, subset_means
-from gate.stats.graded import unknown_spread
+from gate.stats.graded import no_spread
 from gate.stats.moments import moments
 from gate.stats.pairs import Floats, Pairs, decimals_for
 from gate.stats.results import Caution, Interval, TestResult
@@ -79,7 +79,7 @@ def _resampled(
     method: str, draw: Draw, pairs: Pairs, null_value: float, level: float, resamples: int, seed: int | None
 ) -> TestResult:
     if pairs.values.size == 1 and method != "sign_flip":
-        return unknown_spread(method, pairs, null_value, level)
+        return no_spread(method, pairs, null_value, level)
     count = enough_resamples(resamples, level)
     outcome, used = _draw_once(method, draw, pairs, null_value, level, count, seed)
     for more in LADDER:

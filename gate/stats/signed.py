@@ -153,7 +153,7 @@ def _ranked_limits(d: Floats, level: float, pratt: bool) -> tuple[float, float]:
     bounds = (min(float(d[0]), 0.0) - spread, max(float(d[-1]), 0.0) + spread)
 
     def test(m: float) -> tuple[float, float, float]:
-        return signed_rank(tidy(d - m, d) if m else d, pratt=pratt)
+        return signed_rank(tidy(d - m, d, np.full_like(d, m)) if m else d, pratt=pratt)
 
     low = lower_limit(lambda m: test(m)[0], level, 0.0, bounds, tolerance=1e-10)
     high = upper_limit(lambda m: test(m)[1], level, 0.0, bounds, tolerance=1e-10)
