@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gate.compare.model import Comparison, at_least
+from gate.compare.model import Comparison, SignTest, at_least
 from gate.errors import EXIT_BLOCK, EXIT_HOLD, EXIT_INCONCLUSIVE, EXIT_PROMOTE
 from gate.words import number, p_value, signed, span
 
@@ -113,11 +113,38 @@ def _no_regression(c: Comparison) -> Reason:
     p = c.p_value if c.p_adjusted is None else c.p_adjusted
     if p < c.level:
         return _reason(c, FAIL, required, f"{c.metric} is significantly worse {_evidence(c)}")
+    if c.sign_test is not None and c.sign_test.p < c.level and (c.delta or 0.0) < 0:
+        text = f"{sign_words(c.sign_test)}, and {c.metric} is worse on the whole {_evidence(c)}"
+        return _reason(c, FAIL, required, text)
+    if not can_fire(c):
+        return _reason(c, INCONCLUSIVE, required, cannot_fire_words(c))
     if c.detect is not None and (c.mde is None or c.mde > c.detect):
         seen = "unknown" if c.mde is None else f"{number(c.mde)}, above {number(c.detect)}"
         text = f"no loss is shown, but the smallest loss this set can see is {seen}"
         return _reason(c, INCONCLUSIVE, f"a loss of {number(c.detect)} would be seen", text)
     return _reason(c, PASS, required, f"no significant loss in {c.metric} {_evidence(c)}")
+
+
+def can_fire(c: Comparison) -> bool:
+    """Whether a veto could reject at its corrected level if every item, cluster or seed lost."""
+    return c.clean_sweep is None or c.clean_sweep < c.level
+
+
+def cannot_fire_words(c: Comparison) -> str:
+    """Why no result of this size could ever be a veto."""
+    return (
+        f"this veto cannot fire: even if {c.metric} got worse everywhere, p would be "
+        f"{p_value(c.clean_sweep)}, not below {c.level:g}"
+    )
+
+
+def sign_words(found: SignTest) -> str:
+    """What the sign test beside a veto on a mean has seen."""
+    adjusted = "" if found.p_adjusted is None else "adjusted "
+    return (
+        f"{found.worse:,} of the {found.changed:,} that changed got worse (sign test, {adjusted}p "
+        f"{p_value(found.p)})"
+    )
 
 
 def _limit(c: Comparison) -> Reason:

@@ -34,7 +34,9 @@ class Measured:
 def measure(policy: Policy, tables: Tables, level: float) -> Measured:
     """Apply every rule. level: one-sided, for claims; vetoes always use alpha / 2."""
     seeds = policy.items.unit == "seed"
-    setting = Setting(level, policy.alpha / 2, policy.items.min, seeds, policy.items.max_flaky_share)
+    times = 2 if seeds else 1  # a handful of seeds is held to alpha, one-sided: five unanimous ones pass .05
+    levels = (times * level, times * policy.alpha / 2)
+    setting = Setting(*levels, policy.items.min, seeds, policy.items.max_flaky_share)
     table = tables[policy.gating.set]
     comparisons = [rules.gating(policy.gating, gating_id(policy), table, setting)]
     comparisons += [

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from gate.compare.model import Comparison
 from gate.compare.rules import veto_mde
-from gate.stats.multiplicity import adjust
+from gate.decide import can_fire, cannot_fire_words, sign_words
+from gate.stats.multiplicity import adjust, factor
 from gate.stats.results import Caution
 from gate.words import p_value, signed
 
@@ -68,25 +69,36 @@ def _adjusted(members: Sequence[Comparison], method: str) -> tuple[Comparison, .
     """One family: p_adjusted on every member where there are several; a veto says what it would miss."""
     raw = [c.p_two_sided if c.role == "watch" else c.p_value for c in members]
     known = [p for p in raw if p is not None]
-    p_adjusted = adjust(known, method) if len(members) > 1 else [None] * len(members)
-    spread = 1 if method == "none" else len(members)
-    return tuple(_with_adjusted(c, p, spread) for c, p in zip(members, p_adjusted, strict=True))
+    if len(members) > 1:
+        signs = adjust([c.sign_test.p_value if c.sign_test else 1.0 for c in members], method)
+        members = [
+            replace(c, p_adjusted=p, sign_test=c.sign_test and replace(c.sign_test, p_adjusted=sign))
+            for c, p, sign in zip(members, adjust(known, method), signs, strict=True)
+        ]
+    spread = factor(len(members), method)
+    return tuple(_noticed(c) if c.role == "watch" else _veto(c, spread) for c in members)
 
 
-def _with_adjusted(c: Comparison, p_adjusted: float | None, family_size: int) -> Comparison:
-    if c.role == "watch":
-        return _noticed(replace(c, p_adjusted=p_adjusted))
-    if c.mode not in VETO_MODES:
-        return replace(c, p_adjusted=p_adjusted)
-    missed = veto_mde(c, family_size)
+def _veto(c: Comparison, spread: float) -> Comparison:
+    """What this veto would miss, and whether it could fire at all, at its corrected level."""
+    missed = veto_mde(c, spread)
+    sweep = None if c.clean_sweep is None else min(1.0, c.clean_sweep * spread)
+    found = replace(c, clean_sweep=sweep, mde=c.mde if missed is None else missed)
+    return replace(found, cautions=(*c.cautions, *_veto_cautions(found, missed)))
+
+
+def _veto_cautions(c: Comparison, missed: float | None) -> Iterator[Caution]:
+    if not can_fire(c):
+        yield Caution("veto_cannot_fire", cannot_fire_words(c))
+    if c.sign_test is not None and c.sign_test.p < c.level and (c.delta or 0.0) >= 0:
+        yield Caution("most_changes_are_losses", f"{sign_words(c.sign_test)}, though the mean is not worse")
     if missed is None:
-        return replace(c, p_adjusted=p_adjusted)
+        return
     text = f"this veto bounds nothing: a true loss of {missed:.4g} would be missed 20 % of the time"
-    cautions = [*c.cautions, Caution("veto_misses", text)]
+    yield Caution("veto_misses", text)
     if c.bound is not None and missed > c.bound:
         text = f"the smallest loss that would be seen is {missed:.4g}, above the tolerance {c.bound:.4g}"
-        cautions.append(Caution("mde_above_tolerance", text))
-    return replace(c, p_adjusted=p_adjusted, mde=missed, cautions=tuple(cautions))
+        yield Caution("mde_above_tolerance", text)
 
 
 def _noticed(c: Comparison) -> Comparison:

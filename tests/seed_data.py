@@ -82,8 +82,8 @@ def repeat_runs(bar_candidate: float, n: int = 2000) -> list[tuple[list[int], li
 
 
 def _runs(source: random.Random, contested: bool, easiness: float, bar: float) -> list[int]:
-    toss: Callable[[], bool] = lambda: source.random() < 0.5  # noqa: E731
-    read: Callable[[], bool] = lambda: easiness + NOISE * source.gauss(0, 1) < bar  # noqa: E731
+    toss: Callable[[], bool] = lambda: source.random() < 0.5
+    read: Callable[[], bool] = lambda: easiness + NOISE * source.gauss(0, 1) < bar
     passes = toss if contested else read
     return [int(passes()) for _ in range(RUNS)]
 

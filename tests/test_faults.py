@@ -396,7 +396,9 @@ def test_resampling_many_items_keeps_no_matrix(test: str) -> None:
     tracemalloc.stop()
     assert peak < 200e6
     student = stats.ttest_1samp(values, 0.0, alternative="greater").pvalue
-    assert found.p_greater == pytest.approx(student, abs=0.01)
+    assert found.p_greater == pytest.approx(
+        student, abs=4 * (0.44 * 0.56 / 10_000) ** 0.5
+    )  # four Monte Carlo errors
 
 
 def test_t_guarded_is_never_below_student() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gate.compare.selection import Selection
 from gate.stats.cluster_data import Clusters, cluster_pairs, describe, tipping_points
-from gate.stats.clusters import CLUSTER_METHODS
+from gate.stats.clusters import CLUSTER_METHODS, FEWEST_CLUSTERS
 from gate.stats.results import Interval
 
 
@@ -47,7 +47,8 @@ def clustered_error(selection: Selection) -> float | None:
     """Standard error of the mean difference over clusters; None where unknown or without clusters."""
     if selection.table.clusters is None or selection.n == 0:
         return None
-    return describe(clusters_of(selection)).cluster_se
+    found = describe(clusters_of(selection))
+    return found.cluster_se if found.n_clusters >= FEWEST_CLUSTERS else None
 
 
 def tipping_block(delta: float, null_value: float, sd: float | None, n: int, level: float) -> dict[str, Any]:

@@ -127,8 +127,12 @@ def described(selection: Selection, pairs: Pairs, level: float, target: float) -
     }
     if spread is None or spread == 0:
         return known
-    error = clustered_error(selection)
-    variance = spread**2 if error is None else error**2 * plain.n
+    variance = spread**2
+    if selection.table.clusters is not None:
+        error = clustered_error(selection)
+        if not error:
+            return known  # too few clusters, or no spread between them, to know what would be seen
+        variance = error**2 * plain.n
     return known | {
         "mde": power.smallest_effect(variance, plain.n, level),
         "items_needed": power.items_needed(variance, effect, level),

@@ -51,6 +51,25 @@ class Flagged:
     delta: float
 
 
+@dataclass(frozen=True, slots=True)
+class SignTest:
+    """Whether items that change at all get worse more often than better: what one huge value cannot hide.
+
+    worse, changed: items, or clusters where there are any. p_value: exact, in the direction of harm.
+    p_adjusted: over the sign tests of the family.
+    """
+
+    worse: int
+    changed: int
+    p_value: float
+    p_adjusted: float | None = None
+
+    @property
+    def p(self) -> float:
+        """The one that counts."""
+        return self.p_value if self.p_adjusted is None else self.p_adjusted
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """One metric under one rule.
@@ -63,9 +82,10 @@ class Comparison:
     interval of the plain difference lies below 0. insufficient: why the data cannot carry a claim (the data
     row of the decision), or "". mde: smallest true difference seen 80 % of the time at ``level`` (for a
     veto: the loss missed 20 % of the time at its corrected level). flips: items whose candidate result
-    would have to flip for the rule to turn to or from pass. distribution: of the items' differences. other:
-    the same rule under the other reading of failed runs. same_run: both
-    sides are one run, so that there is nothing to compare.
+    would have to flip for the rule to turn to or from pass. clean_sweep: a veto's p if every item (cluster,
+    seed) lost; from multiplicity on, corrected. sign_test: beside a veto on a mean. distribution: of the
+    items' differences. other: the same rule under the other reading of failed runs. same_run: both sides are
+    one run, so that there is nothing to compare.
     """
 
     rule: str
@@ -112,6 +132,8 @@ class Comparison:
     only_candidate: int | None = None
     only_baseline: int | None = None
     smallest_p: float | None = None
+    clean_sweep: float | None = None
+    sign_test: SignTest | None = None
     estimand: str = "mean"
     estimand_value: float | None = None
     resamples: int = 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from gate.artifacts.table import BoolArray
 from gate.compare.absolute import churn, limit
-from gate.compare.clustering import tipping_block
+from gate.compare.clustering import clusters_of, tipping_block
 from gate.compare.core import compare, method_of
 from gate.compare.flakiness import flaky_block, flaky_cautions
 from gate.compare.items import item_facts
@@ -19,14 +19,17 @@ from gate.compare.measure import (
     effective_bound,
     p_above,
     reference_values,
+    run_test,
 )
-from gate.compare.model import Comparison, at_least
+from gate.compare.model import Comparison, SignTest, at_least
 from gate.compare.selection import Selection, select
 from gate.compare.setting import Setting, TestChoice, both_readings
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.methods import NULL_IS_ZERO
 from gate.policy.model import Amount, Gating, Guardrail, Rule, Watch
 from gate.stats import power
+from gate.stats.distributions import binomial_sf
+from gate.stats.graded import clean_sweep
 from gate.stats.results import Caution
 
 
@@ -50,7 +53,7 @@ def _gating(
     selection = select(table, metric, rule.direction)
     bound = effective_bound(rule.margin, selection, kind=rule.kind, sign=1, where="gating.margin")
     tested = rule.margin_rule == "tested"
-    deciding, beside = (bound, Bound(0.0, 0.0)) if tested else (Bound(0.0, 0.0), bound)
+    deciding = bound if tested else Bound(0.0, 0.0)
     base = compare(choice, rule_id, ("gating", "gating"), selection, deciding, setting, target=bound.amount)
     base = replace(
         base,
@@ -60,14 +63,20 @@ def _gating(
         suspect_gain=rule.suspect_gain,
         max_flaky_share=setting.max_flaky_share,
     )
-    if base.delta is None:
+    delta = base.delta
+    if delta is None:
         return base
-    cleared, other = bool(base.clears_bound), _also_cleared(choice, selection, beside, setting)
     flaky = flaky_block(selection)
-    above_zero, above_margin = (other, cleared) if tested else (cleared, other)
+    if tested:
+        base = _with_gain_above_zero(base, choice, selection, setting)
+        above_margin = bool(base.clears_bound)
+        above_zero = above_margin or _also_cleared(choice, selection, Bound(0.0, 0.0), setting)
+    else:
+        above_zero = bool(base.clears_bound)
+        above_margin = above_zero and _also_cleared(choice, selection, bound, setting)
     return replace(
         base,
-        observed_rule=above_zero and at_least(base.delta, bound.amount),
+        observed_rule=above_zero and at_least(delta, bound.amount),
         tested_rule=above_margin,
         reference=reference_values(selection),
         clusters=base.clusters or _tipping(base),
@@ -78,6 +87,29 @@ def _gating(
             *_margin_cautions(base, bound.amount),
             *flaky_cautions(flaky),
         ),
+    )
+
+
+def _with_gain_above_zero(
+    base: Comparison, choice: TestChoice, selection: Selection, setting: Setting
+) -> Comparison:
+    """A proven margin is no less than a proven gain: the default test against 0 must clear it too.
+
+    Where that test is the one that holds the claim back, its p and its limit are the ones that are reported.
+    """
+    default = replace(choice, test="auto")
+    if base.null_value == 0 and not base.relative:
+        return base
+    method = method_of(default, selection, 0.0, setting)
+    against_zero = run_test(selection, method, 0.0, setting.level, scale=choice.bounds())
+    if against_zero.result.p_greater < setting.level or base.interval is None or base.p_value is None:
+        return base
+    return replace(
+        base,
+        clears_bound=False,
+        p_value=max(base.p_value, against_zero.result.p_greater),
+        p_two_sided=max(base.p_two_sided or 0.0, against_zero.result.p_two_sided),
+        interval=replace(base.interval, low=min(base.interval.low, against_zero.interval.low)),
     )
 
 
@@ -155,9 +187,23 @@ def _veto(
     """H0: there is no loss. What the data row says is a caution here, not a decision."""
     veto = replace(setting, level=setting.veto_level)
     found = compare(choice, rule_id, role_mode, selection, Bound(0.0, 0.0), veto)
+    if found.delta is not None:
+        found = replace(found, **_beside_veto(found, choice, selection))
     if not found.insufficient:
         return found
     return replace(found, cautions=(*found.cautions, Caution("weak_data", found.insufficient)))
+
+
+def _beside_veto(found: Comparison, choice: TestChoice, selection: Selection) -> dict[str, Any]:
+    """The p of a clean sweep, and for a mean the sign test, over items or whole clusters."""
+    clustered = selection.table.clusters is not None
+    gains = clusters_of(selection).totals if clustered else selection.gains
+    sweep = max(clean_sweep(len(gains)), 1 / (found.resamples + 1) if found.resamples else 0.0)
+    if choice.is_binary(selection.metric) or found.estimand != "mean":
+        return {"clean_sweep": sweep}
+    worse, changed = int((gains < 0).sum()), int((gains != 0).sum())
+    sign_test = SignTest(worse, changed, binomial_sf(worse, changed, 0.5))
+    return {"clean_sweep": sweep, "sign_test": sign_test}
 
 
 def subset(
@@ -212,8 +258,8 @@ def _margin_cautions(base: Comparison, margin: float) -> tuple[Caution, ...]:
     return (Caution("mde_above_margin", text),)
 
 
-def veto_mde(comparison: Comparison, family_size: int) -> float | None:
+def veto_mde(comparison: Comparison, spread: float) -> float | None:
     """The loss that a veto would miss 20 % of the time at its corrected level."""
     if comparison.variance is None or comparison.n == 0:
         return None
-    return power.smallest_effect(comparison.variance, comparison.n, comparison.level / max(family_size, 1))
+    return power.smallest_effect(comparison.variance, comparison.n, comparison.level / spread)

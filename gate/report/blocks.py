@@ -89,6 +89,10 @@ _COMPARISON_MORE: dict[str, Schema] = {
     "relative": NUMBER,
     "detect": NUMBER,
     "smallest_p": NUMBER,
+    "sign_test": said(
+        block({"worse": COUNT, "changed": COUNT, "p_value": SHARE, "p_adjusted": maybe(SHARE)}),
+        "beside a veto on a mean: whether what changed got worse more often than better",
+    ),
     "insufficient": TEXT,
     "estimand": block({"name": TEXT, "value": maybe(NUMBER)}),
     "resamples": COUNT,

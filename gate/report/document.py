@@ -87,6 +87,7 @@ def comparison(c: Comparison, statuses: Mapping[str, str]) -> dict[str, Any]:
         "relative": c.relative,
         "detect": c.detect,
         "smallest_p": c.smallest_p,
+        "sign_test": None if c.sign_test is None else asdict(c.sign_test),
         "insufficient": c.insufficient or None,
         "estimand": None if c.estimand == "mean" else {"name": c.estimand, "value": finite(c.estimand_value)},
         "resamples": c.resamples or None,

@@ -38,8 +38,8 @@ def t_guarded(pairs: Pairs, null_value: float, level: float) -> TestResult:
 
     Student's t is too liberal for left-skewed differences, Hall's (1992, JRSS B 54:221) for heavy tails;
     the larger p holds in both. The interval is the hull of the two, so interval and p agree at every level.
-    Closed form. Equal differences as in ``paired_t``. Not monotone in a single outlying gain, as no t test is: one
-    gain beyond about sqrt(n) / t standard deviations raises p; the registry adds a caution there.
+    Closed form. Equal differences as in ``paired_t``. Not monotone in a single outlying gain, as no t test
+    is: one gain beyond about sqrt(n) / t standard deviations raises p; the registry adds a caution there.
     """
     return _result("t_guarded", pairs, null_value, level, lambda x: [student(x), hall(x)])
 

@@ -9,6 +9,13 @@ import numpy as np
 METHODS = ("none", "bonferroni", "holm", "hochberg", "bh", "by")
 
 
+def factor(size: int, method: str) -> float:
+    """What the correction multiplies the one small p of a family of this size by, the others being 1."""
+    if method == "none":
+        return 1.0
+    return size * (sum(1 / rank for rank in range(1, size + 1)) if method == "by" else 1.0)
+
+
 def adjust(p_values: Sequence[float], method: str) -> list[float]:
     """Adjusted p-values in the order given, as R's p.adjust: compare each with the family's level.
 
