@@ -92,10 +92,24 @@ def _slices(policy: Policy, slices: Slices, table: PairedTable, setting: Setting
     for column in slices.by:
         names = ["(none)" if value is None else str(value) for value in table.columns[column]]
         codes = {name: code for code, name in enumerate(sorted(set(names)))}
+        _refuse_many(column, len(codes))
         _check_named(column, slices, list(codes))
         of_item = np.fromiter((codes[name] for name in names), np.int64, len(names))
         for name, code in codes.items():
             yield _slice(policy, slices, slice_id(column, name), table, of_item == code, setting)
+
+
+MOST_SLICES = 1000
+
+
+def _refuse_many(column: str, found: int) -> None:
+    """Each slice takes a test of its own; a column with a value an item is no slice."""
+    if found > MOST_SLICES:
+        raise GateError(
+            "too_many_slices",
+            f"the column {column!r} has {found:,} values (at most {MOST_SLICES:,} slices)",
+            help="slice by a column that many items share",
+        )
 
 
 def _check_named(column: str, slices: Slices, found: list[str]) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gate.artifacts import limits
+from gate.artifacts.unpack import budget, refuse_hollow
 from gate.errors import GateError
 
 if TYPE_CHECKING:
@@ -55,6 +57,53 @@ def readable(content: Content) -> Iterator[str]:
     if set(content.path) & set("*?[") or content.packed:
         raise GateError("artifact_unreadable", "the path holds a wildcard character", where=content.path)
     yield content.path
+
+
+def refuse_bomb(
+    connection: duckdb.DuckDBPyConnection, file: str, content: Content, names: Sequence[str]
+) -> None:
+    """Refuse a Parquet file that unpacks to far more than it is, before a row of it is read.
+
+    A run of equal values takes no bytes however long it is, and a long text may be there once for all rows.
+    """
+    import duckdb  # noqa: PLC0415
+
+    known = "SELECT sum(num_rows) FROM parquet_file_metadata(?)"
+    held = (
+        "SELECT coalesce(sum(row_group_num_rows) FILTER (WHERE column_id = 0), 0), coalesce(sum("
+        "total_uncompressed_size) FILTER (WHERE list_contains(?, split_part(path_in_schema, ', ', 1))), 0) "
+        "FROM parquet_metadata(?)"
+    )
+    try:
+        told = connection.execute(known, [file]).fetchone()
+        found = connection.execute(held, [list(names), file]).fetchone()
+    except duckdb.Error as error:
+        raise broken(error, content.path) from None
+    rows, size = (int(value or 0) for value in found or (0, 0))
+    rows = max(rows, int(told[0] or 0) if told else 0)
+    free = (most for below, most in limits.FREE_TABLE_ROWS if content.bytes_on_disk < below)
+    most = next(free, limits.TABLE_ROWS_A_BYTE * content.bytes_on_disk)
+    refuse_hollow(rows, content.bytes_on_disk, content.path, most)
+    if size > limits.HOLLOW_BYTES:
+        budget(size, content.bytes_on_disk, content.path, most=limits.TABLE_BYTES)
+
+
+def refuse_long_texts(
+    connection: duckdb.DuckDBPyConnection, file: str, content: Content, selected: Sequence[str]
+) -> None:
+    """Refuse columns whose cells, each written out, are more than memory should hold."""
+    import duckdb  # noqa: PLC0415
+
+    if not selected:
+        return
+    listed = " + ".join(f"coalesce(sum(octet_length(encode(CAST({sql} AS VARCHAR)))), 0)" for sql in selected)
+    try:
+        found = connection.execute(f"SELECT {listed} FROM read_parquet(?)", [file]).fetchone()  # noqa: S608
+    except duckdb.Error as error:
+        raise broken(error, content.path) from None
+    size = int(found[0]) if found else 0
+    if size > limits.HOLLOW_BYTES:
+        budget(size, content.bytes_on_disk, content.path)
 
 
 def quote(name: str) -> str:

@@ -37,6 +37,14 @@ JSON_VALUES: Final = 20_000_000
 """Values of one JSON document: each takes far more memory than it has bytes."""
 PACKED_LINES: Final = 10_000_000
 """Lines of a file that was compressed: a short file must not hold the machine for minutes."""
+FREE_ROWS: Final = 250_000
+"""Rows that any file may have; beyond them a row must take up bytes, see ``unpack.refuse_hollow``."""
+FREE_TABLE_ROWS: Final = ((256 * KIB, 1_000_000), (MIB, 2_500_000))
+"""The same for smaller Parquet files, by their bytes; numbered ids take next to nothing there."""
+TABLE_ROWS_A_BYTE: Final = 20
+"""Rows of larger Parquet files: ten million numbered pass/fail results take more than a megabyte."""
+HOLLOW_BYTES: Final = 16 * MIB
+"""What a column may unpack to whatever the size of its file."""
 COLUMNS: Final = 50_000
 GZIP_READ: Final = 16 * KIB
 ZSTD_READ: Final = KIB

@@ -21,6 +21,7 @@ def unpack(raw: BinaryIO, packing: str, path: str) -> tuple[BinaryIO, int]:
             lines += block.count(b"\n")
             budget(size, raw.tell(), path)
             _bound("lines", lines, limits.PACKED_LINES, path)
+            refuse_hollow(lines, raw.tell(), path)
             out.write(block)
     except BaseException:
         out.close()
@@ -32,12 +33,12 @@ def unpack(raw: BinaryIO, packing: str, path: str) -> tuple[BinaryIO, int]:
     return out, size
 
 
-def budget(unpacked: int, packed: int, where: str) -> None:
+def budget(unpacked: int, packed: int, where: str, *, most: int = limits.UNPACKED_BYTES) -> None:
     """Refuse a bomb: too many bytes, or too many for what was packed."""
-    if unpacked > limits.UNPACKED_BYTES:
+    if unpacked > most:
         raise GateError(
             "unpacks_too_large",
-            f"it unpacks to more than {limits.UNPACKED_BYTES // limits.MIB} MiB",
+            f"it unpacks to more than {most // limits.MIB} MiB",
             where=where,
             help="unpack it yourself if you trust it, or write Parquet with the needed columns only",
         )
@@ -47,6 +48,21 @@ def budget(unpacked: int, packed: int, where: str) -> None:
             f"it unpacks to more than {limits.RATIO} times its size (a decompression bomb?)",
             where=where,
             help="unpack it yourself if you trust it",
+        )
+
+
+def refuse_hollow(rows: int, packed: int, where: str, most: float | None = None) -> None:
+    """Refuse rows that hold next to nothing: a short file must not hold the machine.
+
+    packed: bytes of the file as it lies on disk; a row of packed results takes more than one, for its id
+    alone. most: another bound.
+    """
+    if rows > (max(limits.FREE_ROWS, packed) if most is None else most):
+        raise GateError(
+            "too_many_rows",
+            f"{rows:,} rows in {packed:,} bytes, so that most of them must be alike",
+            where=where,
+            help="write each item once, with an id of its own",
         )
 
 

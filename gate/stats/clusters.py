@@ -6,7 +6,7 @@ H0 throughout: the mean difference is <= m. J clusters, totals S_j, sizes n_j, N
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +25,9 @@ from gate.stats.seeding import DEFAULT_RESAMPLES, LADDER, borderline, enough_res
 FEWEST_CLUSTERS = 6
 EXACT_CLUSTERS = 16
 MANY_CLUSTERS = 50
+BLOCK = 4096
+BLOCK_CELLS = 4_000_000
+"""Signs or draws held at once: 32 MB."""
 
 
 def cluster_cr2(data: Clusters, ask: Ask) -> TestResult:
@@ -173,12 +176,19 @@ def _exact_flips(data: Clusters, null_value: float, level: float) -> Outcome:
     return flip_counts(np.round(sums[1:] / sizes[1:], 13), 0, null_value, level)
 
 
+def _blocks(count: int, clusters: int) -> Iterator[int]:
+    """Rows at a time: fewer where there are many clusters, in fours so that the draws stay the same."""
+    most = max(4, min(BLOCK, BLOCK_CELLS // clusters) // 4 * 4)
+    for start in range(0, count, BLOCK):
+        rows = min(BLOCK, count - start)
+        yield from (min(most, rows - done) for done in range(0, rows, most))
+
+
 def _random_flips(data: Clusters, null_value: float, level: float, count: int, seed: int) -> Outcome:
     rng = generator(seed)
     means: list[Floats] = []
     empty = 0
-    for start in range(0, count, 4096):
-        rows = min(4096, count - start)
+    for rows in _blocks(count, data.count):
         raw = rng.integers(0, 256, size=(rows, -(-data.count // 8)), dtype=np.uint8)
         chosen = np.unpackbits(raw, axis=1, count=data.count).astype(np.float64)
         sizes = chosen @ data.sizes
@@ -192,8 +202,8 @@ def _resampled_means(data: Clusters, null_value: float, level: float, count: int
     rng = generator(seed)
     shares = np.full(data.count, 1 / data.count)
     means: list[Floats] = []
-    for start in range(0, count, 4096):
-        drawn = rng.multinomial(data.count, shares, size=min(4096, count - start))
+    for rows in _blocks(count, data.count):
+        drawn = rng.multinomial(data.count, shares, size=rows)
         means.append((drawn @ data.totals) / (drawn @ data.sizes))
     return percentile_counts(_tidy(means), null_value, level)
 

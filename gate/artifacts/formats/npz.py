@@ -12,6 +12,7 @@ from gate.artifacts.content import Content
 from gate.artifacts.records import Records, paths_of
 from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import ReadRequest
+from gate.artifacts.unpack import budget, refuse_hollow
 from gate.errors import GateError, examples, quoted
 
 
@@ -21,7 +22,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     names = [name.removesuffix(".npy") for name in archive.names]
     wanted = names if request is None else [path for path in paths_of(request).values() if path in names]
     telling = [name for name in names if tells_of_runs(name)]
-    cells = {name: _column(archive, name, content.path) for name in dict.fromkeys([*wanted, *telling])}
+    cells = {name: _column(archive, name, content) for name in dict.fromkeys([*wanted, *telling])}
     lengths = {len(column) for column in cells.values()}
     if len(lengths) > 1:
         listed = examples([f"{name}: {len(column)}" for name, column in cells.items()])
@@ -33,7 +34,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         )
     count = lengths.pop() if lengths else 0
     if count == 0 and names:
-        count = len(_column(archive, names[0], content.path))
+        count = len(_column(archive, names[0], content))
     return Records(
         format="npz",
         count=count,
@@ -44,13 +45,18 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     )
 
 
-def _column(archive: Archive, name: str, path: str) -> list[Any]:
-    where = f"{path}!{quoted(name)[1:-1]}"
+def _column(archive: Archive, name: str, content: Content) -> list[Any]:
+    where = f"{content.path}!{quoted(name)[1:-1]}"
     data = archive.read(f"{name}.npy")
     try:
         # A zip inside the zip is no array, and numpy would open it without any bound.
         array = None if data.startswith(b"PK") else np.load(io.BytesIO(data), allow_pickle=False)
+        if isinstance(array, np.ndarray) and array.itemsize:
+            refuse_hollow(array.size, content.bytes_on_disk, where)
+            budget(array.nbytes * (4 if array.dtype.kind == "S" else 1), content.bytes_on_disk, where)
         cells = _cells(array)
+    except GateError:
+        raise
     except Exception as error:  # numpy lets a dozen types out of a broken header
         pickled = "pickle" in str(error) and "max_header_size" not in str(error)
         raise GateError(

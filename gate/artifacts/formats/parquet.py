@@ -19,6 +19,9 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         telling = [name for name in engine.flat_names(schema) if tells_of_runs(name)]
         selected = {path: engine.select(path, schema) for path in dict.fromkeys([*paths, *telling])}
         present = {path: sql for path, sql in selected.items() if sql is not None}
+        names = [name for name in schema if any(p == name or p.startswith(f"{name}.") for p in selected)]
+        engine.refuse_bomb(connection, file, content, names)
+        engine.refuse_long_texts(connection, file, content, list(present.values()))
         count, found = engine.fetch(connection, "read_parquet", file, list(present.values()), content.path)
     cells: dict[str, list[Any]] = dict(zip(present, found, strict=True))
     return Records(

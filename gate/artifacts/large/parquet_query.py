@@ -22,6 +22,7 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
     """The named columns, or None where the plain way has to look."""
     with engine.connect() as connection, engine.readable(content) as file:
         schema = engine.schema(connection, "read_parquet", file, content.path)
+        engine.refuse_bomb(connection, file, content, ())
         return _pull(content, request, schema)
 
 

@@ -11,7 +11,7 @@ from gate.artifacts.table import ItemTable, ReadRequest, Source
 
 BYTES = 8 << 20
 """Text files above this size; near 100,000 rows both ways take the same time."""
-PARQUET_BYTES = 1 << 20
+PARQUET_BYTES = 1 << 18
 QUERIES = {"csv": "csv_query", "tsv": "csv_query", "jsonl": "jsonl_query", "parquet": "parquet_query"}
 
 
