@@ -114,6 +114,7 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
     cautions = (
         *comparable(baseline, candidate),
         *repeats_by_name(baseline, policy.items.repeat),
+        *_contradicted(uses, candidate),
         *unread.values(),
     )
     rules = _pairing_rules(
@@ -168,6 +169,15 @@ def _unread(uses: list[Use], baseline: ItemTable, candidate: ItemTable) -> dict[
         if fault is not None:
             found[metric] = ("metric_not_read", f"{metric!a} was not read: {fault.message}")
     return found
+
+
+def _contradicted(uses: list[Use], table: ItemTable) -> Iterator[tuple[str, str]]:
+    """Directions of the policy that the file itself tells otherwise."""
+    for metric, same in _by_metric(uses).items():
+        told = table.directions.get(metric)
+        if told is not None and told != same[0].direction:
+            text = f"{metric!a}: the policy says {same[0].direction} is better, the file that {told} is"
+            yield "direction_contradicts_file", text
 
 
 def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:

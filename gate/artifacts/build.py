@@ -101,6 +101,7 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
             *outcome.cautions,
         ),
         unread=outcome.unread,
+        directions={name: way for name, way in records.directions.items() if name in parts.values},
     )
 
 

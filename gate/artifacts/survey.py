@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from gate.artifacts.content import Content, open_content
+from gate.artifacts.id_columns import id_columns, words_of
 from gate.artifacts.reading import chosen_format, load
 from gate.artifacts.records import ABSENT, RESERVED, Records
 from gate.artifacts.strict_json import NoNumber
@@ -17,33 +18,6 @@ from gate.artifacts.values import NO_VALUE, Rule, parsed
 
 SAMPLE_BYTES = 8 << 20
 """Of larger mapped text files only the beginning is looked at."""
-_ID_NAMES = (
-    *(
-        "id",
-        "item_id",
-        "sample_id",
-        "example_id",
-        "task_id",
-        "doc_id",
-        "question_id",
-        "instance_id",
-        "case_id",
-    ),
-    *(
-        "test_id",
-        "uid",
-        "uuid",
-        "key",
-        "name",
-        "index",
-        "item",
-        "question",
-        "input",
-        "user_input",
-        "prompt",
-        "inputs",
-    ),
-)
 _REPEAT_NAMES = frozenset(
     {"run", "repeat", "epoch", "seed", "trial", "attempt", "sample", "run_id", "replicate", "k"}
 )
@@ -76,17 +50,24 @@ _LOWER = (
     ),
     *("toxic", "hallucinat", "brier", "unsafe", "violation", "distance", "rmse", "mae", "mse"),
 )
+_COUNTERS = frozenset({"index", "idx", "number", "trial", "line", "row", "rank", "seed", "epoch", "id"})
 _PLAIN = Rule("", "graded", {}, text=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A column that could be a metric. direction: None where neither format nor name tells."""
+    """A column that could be a metric. direction: None where neither format nor name tells.
+
+    known: the format tells the direction. counts: it numbers rows or items. constant: one value in all rows.
+    """
 
     name: str
     kind: str
     direction: str | None
     values: int
+    known: bool = False
+    counts: bool = False
+    constant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,26 +89,34 @@ class Survey:
     metrics: tuple[Metric, ...]
     systems: tuple[str, ...]
     cautions: tuple[tuple[str, str], ...]
+    keys: Mapping[str, frozenset[str]]
+    cells: Mapping[str, Sequence[Any]]
 
 
-def survey(path: str, format: str = "auto", system: str | None = None) -> Survey:  # noqa: A002
-    """What a file holds, or a GateError."""
+def survey(
+    path: str,
+    format: str = "auto",  # noqa: A002
+    system: str | None = None,
+    metric: str | None = None,
+    id_name: str | None = None,
+) -> Survey:
+    """What a file holds, or a GateError. metric: a path, however deep. id_name: no guess."""
     content = open_content(path)
     try:
         chosen = chosen_format(content, format)
         whole = content.size <= SAMPLE_BYTES or chosen.name not in {"csv", "tsv", "jsonl"}
-        if system is not None:
-            request = _with_system(load(chosen, content, None), format, system)
-            records = load(chosen, content, request)
-        else:
-            records = load(chosen, content if whole else _beginning(content), None)
-        return _survey(records, path, whole=whole)
+        looked = content if whole or system is not None else _beginning(content)
+        records = load(chosen, looked, None)
+        if system is not None or (metric is not None and metric not in records.cells):
+            looked = content if whole or system is not None else _beginning(content)
+            records = load(chosen, looked, _named(records, format, system, metric))
+        return _survey(records, path, metric, id_name, whole=whole)
     finally:
         content.close()
 
 
-def _with_system(first: Records, format_name: str, system: str) -> ReadRequest:
-    metrics = dict.fromkeys(first.cells, "graded")
+def _named(first: Records, format_name: str, system: str | None, metric: str | None) -> ReadRequest:
+    metrics = dict.fromkeys([*first.cells, *([] if metric is None else [metric])], "graded")
     return ReadRequest(metrics=metrics, optional=frozenset(metrics), format=format_name, system=system)
 
 
@@ -141,15 +130,23 @@ def _beginning(content: Content) -> Content:
     return Content(content.path, io.BytesIO(start), "", len(start), len(start), None, content.head)
 
 
-def _survey(records: Records, path: str, *, whole: bool) -> Survey:
+def _survey(records: Records, path: str, wanted: str | None, id_name: str | None, *, whole: bool) -> Survey:
     columns = {name: cells for name, cells in records.cells.items() if name not in RESERVED}
     own = records.ids is not None
-    id_name = None if own else _id_column(columns)
+    keys = {} if own else id_columns(columns)
+    id_name = None if own else id_name or next(iter(keys), None)
     repeat = None if own else _repeat_column(columns, id_name)
     taken = {id_name, repeat}
-    possible = _without_aliases(records.metrics) if own else [name for name in columns if name not in taken]
+    possible = (
+        _without_aliases(records.metrics, columns) if own else [name for name in columns if name not in taken]
+    )
+    if wanted is not None and wanted not in possible:
+        possible.append(wanted)
+    ids = records.ids if own else columns.get(id_name or "", ())
     metrics = [
-        metric for name in possible if (metric := _metric(name, columns.get(name, ()), records)) is not None
+        metric
+        for name in possible
+        if (metric := _metric(name, columns.get(name, ()), records, ids or ())) is not None
     ]
     other = taken | {metric.name for metric in metrics} | set(records.metrics)
     texts = [name for name in columns if name not in other]
@@ -168,41 +165,23 @@ def _survey(records: Records, path: str, *, whole: bool) -> Survey:
         metrics=tuple(metrics),
         systems=tuple(systems) if isinstance(systems, list) else (),
         cautions=records.cautions,
+        keys=keys,
+        cells={metric.name: columns.get(metric.name, ()) for metric in metrics} | {"": ids or ()},
     )
 
 
-def _without_aliases(names: Sequence[str]) -> list[str]:
-    """Of names for one metric, the one that the tool's own report has."""
+def _without_aliases(names: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Of names for one metric, the one that the tool's own report has. Other values are another metric."""
 
     def is_alias(name: str, other: str) -> bool:
+        if name in columns and other in columns and list(columns[name]) != list(columns[other]):
+            return False
         longer = other.startswith(f"{name},") or (
             other.endswith(f".{name}") and not other.startswith("named")
         )
         return longer or name in {f"namedScores.{other}", f"named:{other}", f"property:{other}"}
 
     return [name for name in names if not any(is_alias(name, other) for other in names if other != name)]
-
-
-def _id_column(columns: Mapping[str, Sequence[Any]]) -> str | None:
-    """A column with a usual name, else the first text that differs in every row."""
-    lower = {name.lower(): name for name in reversed(list(columns))}
-    ends = {name.rpartition(".")[2]: name for name in reversed(lower)}
-    for wanted in _ID_NAMES:
-        for name in (wanted, ends.get(wanted)):
-            if name in lower and _could_name(columns[lower[name]]):
-                return lower[name]
-    texts = (name for name, cells in columns.items() if _is_text(cells) and len(set(cells)) == len(cells))
-    return next(texts, None)
-
-
-def _could_name(cells: Sequence[Any]) -> bool:
-    return all(type(cell) in {str, int} and cell != "" for cell in cells)
-
-
-def _is_text(cells: Sequence[Any]) -> bool:
-    return all(type(cell) is str and cell for cell in cells) and not all(
-        parsed(cell, _PLAIN) is not None for cell in cells
-    )
 
 
 def _repeat_column(columns: Mapping[str, Sequence[Any]], id_name: str | None) -> str | None:
@@ -216,7 +195,7 @@ def _repeat_column(columns: Mapping[str, Sequence[Any]], id_name: str | None) ->
     return None
 
 
-def _metric(name: str, cells: Sequence[Any], records: Records) -> Metric | None:
+def _metric(name: str, cells: Sequence[Any], records: Records, ids: Sequence[Any]) -> Metric | None:
     """A metric if all that stands there is a number; binary if it is always 0, 1 or a boolean."""
     present = [cell for cell in cells if not _is_gap(cell)]
     rule = Rule(name, "graded", {}, records.text, records.decimal_comma)
@@ -232,7 +211,26 @@ def _metric(name: str, cells: Sequence[Any], records: Records) -> Metric | None:
     if not present:
         return None
     kind = "binary" if set(found) <= {0.0, 1.0} else "graded"
-    return Metric(name, kind, records.directions.get(name) or _direction(name), len(present))
+    known = records.directions.get(name)
+    return Metric(
+        name,
+        kind,
+        known or _direction(name),
+        len(present),
+        known=known is not None,
+        counts=known is None and _counts(name, cells, ids),
+        constant=len(set(map(str, present))) == 1,
+    )
+
+
+def _counts(name: str, cells: Sequence[Any], ids: Sequence[Any]) -> bool:
+    """A column called a counter, or one that repeats the ids or the numbers of the rows."""
+    if words_of(name)[-1:] and words_of(name)[-1] in _COUNTERS:
+        return True
+    texts = list(map(str, cells))
+    rows = range(len(texts))
+    copies = (list(map(str, ids)), [str(row) for row in rows], [str(row + 1) for row in rows])
+    return len(texts) > 2 and texts in copies
 
 
 def _is_gap(cell: Any) -> bool:

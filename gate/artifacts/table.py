@@ -94,7 +94,8 @@ class ItemTable:
     columns: other named text columns. lines: 1-based line of each row where the format has lines.
     identity: SHA-256 over the sorted table of the columns that the policy names, the same for every
     row order and file format. ids_digest: SHA-256 over the ids, one a line, where they are known to be
-    distinct and in ascending order; else empty.
+    distinct and in ascending order; else empty. directions: metric -> higher or lower, where the
+    format knows.
     """
 
     source: Source
@@ -110,6 +111,7 @@ class ItemTable:
     cautions: tuple[tuple[str, str], ...] = ()
     ids_digest: str = ""
     unread: tuple[Unread, ...] = ()
+    directions: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -65,7 +65,7 @@ def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
             *measured.unread.faults.values(),
             *measured.unread.cautions,
             *_incomplete(item_set, found),
-            *(Caution(*pair) for pair in (*item_set.cautions, *item_set.table.cautions)),
+            *(Caution(*pair) for pair in (*proposal.cautions, *item_set.cautions, *item_set.table.cautions)),
         ),
     )
 

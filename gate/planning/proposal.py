@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from gate.artifacts import Metric, Survey, survey
 from gate.errors import GateError, examples, quoted
-from gate.planning.directions import direction_of
+from gate.planning.directions import direction_by_name, direction_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Proposal:
     slices: tuple[str, ...]
     clusters: tuple[str, ...]
     gaps: tuple[str, ...] = ()
+    cautions: tuple[tuple[str, str], ...] = ()
 
 
 def propose(
@@ -35,12 +37,12 @@ def propose(
 ) -> Proposal:
     """Look at both files and choose; an error names the possibilities where none is obvious."""
     names = systems or (None, None)
-    first, second = survey(baseline, system=names[0]), survey(candidate, system=names[1])
+    first, second = _surveys((baseline, candidate), names, metric)
     for found in (first, second):
         if systems is None and len(found.systems) > 1:
             raise _several_systems(found)
     common = _common(first, second)
-    gating = _gating(common, metric, first)
+    gating = _gating(common, metric, first, second)
     whole = {*_without_gaps(first), gating.name} & {*_without_gaps(second), gating.name}
     others = [found for found in common if found.name != gating.name and found.name in whole]
     return Proposal(
@@ -55,7 +57,36 @@ def propose(
         slices=first.columns,
         clusters=first.clusters,
         gaps=tuple(found.name for found in common if found.name not in whole),
+        cautions=tuple(_contradictions(common)),
     )
+
+
+def _surveys(
+    paths: tuple[str, str], systems: tuple[str | None, str | None], metric: str | None
+) -> tuple[Survey, Survey]:
+    """Both files; the items go by the first likely column whose values are those of the other file too."""
+    first, second = (
+        survey(path, system=system, metric=metric) for path, system in zip(paths, systems, strict=True)
+    )
+    shared = [name for name in first.keys if name in second.keys]
+    equal = [name for name in shared if first.keys[name] == second.keys[name]]
+    pairing = [name for name in shared if not first.keys[name].isdisjoint(second.keys[name])]
+    chosen = next(iter([name for name in pairing if name == first.id == second.id] or equal or pairing), None)
+    if chosen is None or chosen == first.id == second.id:
+        return first, second
+    again = [
+        survey(path, system=system, metric=metric, id_name=chosen)
+        for path, system in zip(paths, systems, strict=True)
+    ]
+    return again[0], again[1]
+
+
+def _contradictions(common: list[Metric]) -> Iterator[tuple[str, str]]:
+    for metric in common:
+        by_name = direction_by_name(metric.name)
+        if metric.known and by_name not in {None, metric.direction}:
+            text = f"{metric.name!a}: {metric.direction} is better by the file itself, whatever its name says"
+            yield "direction_contradicts_name", text
 
 
 def _common(first: Survey, second: Survey) -> list[Metric]:
@@ -66,8 +97,14 @@ def _common(first: Survey, second: Survey) -> list[Metric]:
         if metric.name not in known:
             continue
         kind = "binary" if {metric.kind, known[metric.name].kind} == {"binary"} else "graded"
-        direction = direction_of(metric.name, first.format, metric.direction)
-        found.append(Metric(metric.name, kind, direction, metric.values))
+        other = known[metric.name]
+        told = metric.known and other.known
+        if told:
+            direction = metric.direction if metric.direction == other.direction else None
+        else:
+            direction = direction_of(metric.name, first.format, metric.direction)
+        counts, constant = metric.counts or other.counts, metric.constant and other.constant
+        found.append(Metric(metric.name, kind, direction, metric.values, told, counts, constant))
     if not found:
         columns = (
             f"{first.path}: {examples([m.name for m in first.metrics]) or 'none'}; "
@@ -86,7 +123,7 @@ def _without_gaps(found: Survey) -> set[str]:
     return {metric.name for metric in found.metrics if found.rows is None or metric.values >= found.rows}
 
 
-def _gating(common: list[Metric], wanted: str | None, first: Survey) -> Metric:
+def _gating(common: list[Metric], wanted: str | None, first: Survey, second: Survey) -> Metric:
     """The metric that is asked for; else the only one, the only quality, or the only one that is no cost."""
     by_name = {metric.name: metric for metric in common}
     if wanted is not None:
@@ -98,6 +135,19 @@ def _gating(common: list[Metric], wanted: str | None, first: Survey) -> Metric:
                 help="name one of them with --metric",
             )
         return by_name[wanted]
+    common = [metric for metric in common if not metric.counts]
+    if not common:
+        raise GateError(
+            "no_metric",
+            f"the columns of numbers in both files only count rows or items ({examples(list(by_name))})",
+            where=first.path,
+            help="name the metric's path with --metric, also inside lists: --metric 'scores[name=em].value'",
+        )
+    # Whether a score passed its bar is a reading of the score, not a metric beside it.
+    common = [m for m in common if not _is_reading(m.name, by_name)]
+    telling = [metric for metric in common if not metric.constant or metric.direction is not None]
+    differing = [metric for metric in telling if not _equal(metric.name, first, second)]
+    common = differing or telling or common
     for choice in (
         common,
         [metric for metric in common if metric.direction == "higher"],
@@ -111,6 +161,19 @@ def _gating(common: list[Metric], wanted: str | None, first: Survey) -> Metric:
         where=first.path,
         help="name the one that decides with --metric",
     )
+
+
+def _is_reading(name: str, names: Container[str]) -> bool:
+    return name.endswith(".success") and name.removesuffix(".success") in names
+
+
+def _equal(name: str, first: Survey, second: Survey) -> bool:
+    """Whether every item has the same value on both sides, as a property of the item has."""
+    one, other = (
+        sorted(zip(map(str, found.cells[""]), map(str, found.cells[name]), strict=False))
+        for found in (first, second)
+    )
+    return one == other
 
 
 def _id(first: Survey, second: Survey) -> str | None:

@@ -90,7 +90,7 @@ def test_promptfoo_systems(tmp_path: Path) -> None:
     path = write(tmp_path, "a", tools.promptfoo(rows))
     assert survey(path).systems == ("p0 / Q {{n}}", "p1 / Q {{n}}")
     assert survey(path, system="1").rows == 4
-    assert metrics(survey(path))["tone"] == ("graded", None)
+    assert metrics(survey(path))["tone"] == ("graded", "higher")  # named scores are those of assertions
 
 
 def test_only_the_beginning_of_large_files_is_read(tmp_path: Path) -> None:

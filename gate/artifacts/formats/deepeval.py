@@ -17,7 +17,8 @@ from gate.errors import GateError, quoted
 
 _NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
 """Names that the tool makes up by position."""
-_LOWER = ("bias", "toxicity", "hallucination", "pii leakage", "misuse", "role violation")
+_LOWER = ("bias", "toxicity", "hallucination")
+"""Metrics of the tool for which lower is better; a custom one (GEval) always asks for a score of at least."""
 Case = dict[str, Any]
 
 
@@ -46,7 +47,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         path=content.path,
         place=lambda row: f"case {row + 1}",
         facts={"judge": _judges(cases)},
-        directions={name: _direction(name) for name in names},
+        directions={name: _direction(name) for name in names} | _told_directions(cases),
         extra={"target_hash": [text_digest(case.get("expectedOutput")) for case in cases]},
     )
     return records(runs, request, context)
@@ -130,4 +131,18 @@ def _judges(cases: list[Case]) -> dict[str, str]:
 
 
 def _direction(name: str) -> str:
-    return "lower" if name.lower().startswith(_LOWER) and not name.endswith(".success") else "higher"
+    own = name.lower().startswith(_LOWER) and "geval" not in name.lower()
+    return "lower" if own and not name.endswith(".success") else "higher"
+
+
+def _told_directions(cases: list[Case]) -> dict[str, str]:
+    """Directions that score, threshold and success tell: on which side of its bar a score passes."""
+    fits: dict[str, set[str]] = {}
+    for metric in (metric for case in cases for metric in _data(case)):
+        name, score, bar = (metric.get(key) for key in ("name", "score", "threshold"))
+        passed = metric.get("success")
+        if type(passed) is not bool or not isinstance(score, int | float) or not isinstance(bar, int | float):
+            continue
+        found = {way for way, fit in (("higher", score >= bar), ("lower", score <= bar)) if fit is passed}
+        fits[str(name)] = fits.get(str(name), {"higher", "lower"}) & found
+    return {name: ways.pop() for name, ways in fits.items() if len(ways) == 1}

@@ -59,7 +59,8 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         place=lambda row: f"result {row + 1}",
         facts={"model": label, "systems": promptfoo_systems.labels(_rows(content))},
         cautions=_cautions([row for _, row in rows], fine=fine),
-        directions={"success": "higher", "score": "higher", "latencyMs": "lower", "cost": "lower"},
+        directions={name: "higher" for run in runs for name in run.metrics}  # named scores pass at 1
+        | {"success": "higher", "score": "higher", "latencyMs": "lower", "cost": "lower"},
         aliases={"description": "testCase.description", "metadata": "testCase.metadata"},
         system=label,
         repeats_by_order=True,
