@@ -142,6 +142,9 @@ def with_reports(done: Answer, reports: Path) -> Answer:
         return done
     report = json.loads((reports / "report.json").read_text(encoding="utf-8"))
     text = (reports / "summary.md").read_text(encoding="utf-8")
+    if "error" in report:
+        assert done.code == 2, "the exit code and the report disagree"
+        return done
     assert report["exit_code"] == done.code, "the exit code and the report disagree"
     for one in report.get("reports", [report]):
         statuses = {reason["status"] for reason in one["reasons"]}

@@ -54,6 +54,9 @@ def test_a_value_out_of_range_names_file_and_item_and_spends_no_look(
     assert "'i59'" in answer.error
     kinds = [json.loads(line)["kind"] for line in history.read_text().splitlines()]
     assert kinds == ["init", "void"]
+    summary = (tmp_path / "report" / "summary.md").read_text()
+    assert "cannot decide" in summary.splitlines()[0], "exit 2 leaves a summary too"
+    assert "i59" in summary
     sides = (tmp_path / "baseline.jsonl", tmp_path / "candidate.jsonl")
     assert "'i59'" in command("compare", *sides, "--metric", "score").error
 

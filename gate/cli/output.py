@@ -7,12 +7,13 @@ import errno
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gate.cli.streams import Streams
 from gate.cli.targets import cannot_write
+from gate.errors import GateError
 from gate.outcome import Decided
 from gate.report.document import document, several
 
@@ -36,7 +37,7 @@ def _winner(found: Sequence[Decided]) -> str | None:
     return str(found[best].provenance["candidate"]["path"])
 
 
-def to_json(report: dict[str, Any]) -> str:
+def to_json(report: Mapping[str, Any]) -> str:
     """Canonical JSON with a newline: the same report gives the same bytes everywhere."""
     return json.dumps(report, ensure_ascii=True, sort_keys=True, indent=1, allow_nan=False) + "\n"
 
@@ -56,7 +57,15 @@ def deliver(report: dict[str, Any], args: argparse.Namespace, streams: Streams) 
     streams.print(text(report, colour=colours(streams.out, os.environ)))
 
 
-def _write_directory(report: dict[str, Any], directory: Path) -> None:
+def deliver_error(error: GateError, args: argparse.Namespace) -> None:
+    """The report directory of a run that could not decide."""
+    if args.report_dir:
+        from gate.cli.failures import error_document
+
+        _write_directory(error_document(error), Path(args.report_dir))
+
+
+def _write_directory(report: Mapping[str, Any], directory: Path) -> None:
     from gate.report.bundle import bundle
 
     write_text(directory / "report.json", to_json(report))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -77,7 +78,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Decide, write what was asked for, return the exit code."""
-    return decide(load(args.policy), args, streams)
+    try:
+        return decide(load(args.policy), args, streams)
+    except GateError as error:
+        _report_error(error, args)
+        raise
+
+
+def _report_error(error: GateError, args: argparse.Namespace) -> None:
+    """What cannot be decided is said in the report directory too; never in the place of an input."""
+    with contextlib.suppress(GateError, OSError):
+        check_targets(args)
+        output.deliver_error(error, args)
 
 
 def decide(policy: LoadedPolicy, args: argparse.Namespace, streams: Streams) -> int:
