@@ -411,3 +411,15 @@ def test_verify_is_asked_one_thing(saved: Path) -> None:
 )
 def test_the_first_difference_is_named(saved_value: object, fresh: object, found: str | None) -> None:
     assert first_difference(saved_value, fresh) == found
+
+
+@pytest.mark.parametrize("command", ["compare", "plan"])
+def test_the_document_of_a_command_never_replaces_what_it_reads(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text("".join(f'{{"id": "q{k}", "score": {k % 2}}}\n' for k in range(40)), encoding="utf-8")
+    before = path.read_bytes()
+    words = {"compare": [str(path)] * 2, "plan": ["--margin", "0.1", "--baseline", str(path)]}
+    out, err = io.StringIO(), io.StringIO()
+    assert main([command, *words[command], "--json", str(path)], out, err) == 2
+    assert "would replace" in err.getvalue()
+    assert path.read_bytes() == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -83,6 +84,17 @@ def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
         mode=_choice(environ, "mode"),
         summary=_choice(environ, "summary"),
     )
+
+
+def named_files(environ: Mapping[str, str]) -> list[str]:
+    """Every text of the inputs that may name a file this job reads, before any of it is checked."""
+    texts = [_text(environ, "policy") or "gate.yaml", _text(environ, "baseline"), _text(environ, "history")]
+    texts += _lines(environ, "candidate")
+    for line in _lines(environ, "sets"):
+        texts += line.split()
+        with contextlib.suppress(ValueError):
+            texts += shlex.split(line)
+    return [text for text in texts if text and "\0" not in text]
 
 
 def variable(name: str) -> str:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from gate.ci.base_policy import WORKTREE, PolicyText, read_policy
 from gate.ci.event import Event, event_of
-from gate.ci.inputs import Inputs, inputs, variable
+from gate.ci.inputs import Inputs, inputs
 from gate.ci.places import Places, places
 from gate.ci.policy_change import PolicyChange, policy_change
-from gate.ci.results import forget
 from gate.errors import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
 from gate.policy.load import LoadedPolicy, loads
 
@@ -45,15 +44,9 @@ class Job:
 
 
 def job_of(environ: Mapping[str, str]) -> Job:
-    """A job of which only the folders are known."""
+    """A job of which only the folders are known. An early error is reported in a new folder of its own."""
     where = places(environ)
-    return Job(environ, where, where.report_directory(""))
-
-
-def choose_directory(job: Job) -> None:
-    """Take the folder that was asked for, and clear it of an earlier run's reports."""
-    job.directory = job.where.report_directory(job.environ.get(variable("report-dir"), "").strip())
-    forget(job.directory)
+    return Job(environ, where, where.new_directory())
 
 
 def read_inputs(job: Job) -> Inputs:
@@ -80,9 +73,7 @@ def judging_policy(job: Job, found: Inputs) -> LoadedPolicy:
     loaded = loads(text.text, found.policy)
     if event.untrusted and text.commit != WORKTREE:
         job.change = policy_change(loaded, str(job.where.workspace / found.policy), words)
-    kept = job.directory / "policy.yaml"
-    kept.unlink(missing_ok=True)
-    kept.write_text(text.text, encoding="utf-8")
+    (job.directory / "judging-policy.yaml").write_text(text.text, encoding="utf-8")
     return loaded
 
 

@@ -31,6 +31,14 @@ class Places:
             )
         return path
 
+    def new_directory(self) -> Path:
+        """An empty folder that nobody else has."""
+        try:
+            return Path(tempfile.mkdtemp(prefix="gate-report-", dir=_made(self.temporary)))
+        except OSError as error:
+            reason = f"no folder for reports can be made ({error.strerror})"
+            raise GateError("cannot_write", reason, where=str(self.temporary)) from error
+
     def report_directory(self, path: str) -> Path:
         """The folder for reports, made if need be. Nothing may be written into a repository's own folder."""
         if not path:

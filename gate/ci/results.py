@@ -78,12 +78,6 @@ def outputs(result: Result, directory: Path, policy_commit: str) -> dict[str, st
     return texts | {name: str(path) if path.is_file() else "" for name, path in paths.items()}
 
 
-def forget(directory: Path) -> None:
-    """Remove what an earlier run left there: a stale report must never be read as this run's."""
-    for file in (*FILES.values(), "outputs.env"):
-        (directory / file).unlink(missing_ok=True)
-
-
 def _error(found: Mapping[str, Any], complaint: str) -> Result:
     error = found.get("error") if found.get("schema") == "gate.error/1" else None
     if not isinstance(error, dict):

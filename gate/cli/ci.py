@@ -10,13 +10,14 @@ from pathlib import Path
 
 from gate.ci.base_policy import read_policy
 from gate.ci.event import event_of
-from gate.ci.inputs import Inputs
-from gate.ci.job import Job, absent, choose_directory, job_of, judging_policy, read_inputs
+from gate.ci.inputs import Inputs, named_files, variable
+from gate.ci.job import Job, absent, job_of, judging_policy, read_inputs
 from gate.ci.log import inert
 from gate.ci.places import places
 from gate.ci.results import FILES, Result, result_of
 from gate.ci.tell import tell
 from gate.cli.streams import Streams
+from gate.cli.targets import claim
 from gate.errors import EXIT_BUG, EXIT_CANNOT_DECIDE
 
 EPILOG = """\
@@ -85,12 +86,21 @@ def run_job(environ: Mapping[str, str], streams: Streams) -> int:
 def _decide(job: Job, options: list[str], streams: Streams) -> int:
     from gate.cli.run import decide
 
-    choose_directory(job)
+    options[:] = ["--json", str(job.directory / FILES["report-json"])]
+    _choose_directory(job)
     options[:] = ["--json", str(job.directory / FILES["report-json"])]
     found = read_inputs(job)
     policy = judging_policy(job, found)
     os.chdir(job.where.workspace)
     return decide(policy, _run_options(found, job.directory), streams)
+
+
+def _choose_directory(job: Job) -> None:
+    """Take the folder that was asked for, once it is sure that nothing in it is lost."""
+    asked = job.where.report_directory(job.environ.get(variable("report-dir"), "").strip())
+    claim(asked, (job.where.workspace / path for path in named_files(job.environ)))
+    job.directory.rmdir()
+    job.directory = asked
 
 
 def _run_options(found: Inputs, directory: Path) -> argparse.Namespace:

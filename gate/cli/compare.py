@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gate.cli.output import to_json, write_text
 from gate.cli.streams import Streams, one_line
+from gate.cli.targets import refuse_inputs
 from gate.errors import GateError
 from gate.intake import Files
 from gate.planning.first_look import FirstLook, first_look, look_document
@@ -62,6 +63,8 @@ def looked(args: argparse.Namespace) -> FirstLook:
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Print the look."""
+    if args.json and args.json != "-":
+        refuse_inputs([Path(args.json)], [Path(args.baseline), Path(args.candidate)])
     look = looked(args)
     if args.json:
         text = to_json(look_document(look))

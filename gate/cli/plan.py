@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gate.cli.output import to_json, write_text
 from gate.cli.streams import Streams, one_line
+from gate.cli.targets import refuse_inputs
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
 from gate.errors import LARGEST, GateError
@@ -63,6 +64,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Print the plan."""
     _check(args)
+    if args.json and args.json != "-":
+        refuse_inputs([Path(args.json)], map(Path, _given(args)))
     question = Question(args.repeats, args.power, args.items, args.gain, _prices(args))
     found = _without_policy(args, question) if args.policy is None else _for_policy(args, question)
     if args.json:
@@ -73,6 +76,11 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
         write_text(Path(args.json), text)
     streams.print("\n".join(one_line(line) for line in said(found)))
     return 0
+
+
+def _given(args: argparse.Namespace) -> list[str]:
+    alone = (args.policy, args.baseline, args.candidate)
+    return [path for path in (*alone, *(path for _, path in args.set)) if path]
 
 
 def _without_policy(args: argparse.Namespace, question: Question) -> Plan:

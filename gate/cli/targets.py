@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 from gate.errors import GateError
 
 REPORT_FILES = ("report.json", "summary.md", "report.html", "junit.xml", "flips.csv", "flagged.csv")
 """What --report-dir writes."""
+
+OURS: Final[Mapping[str, tuple[bytes, ...]]] = {
+    "report.json": (b'"schema": "gate.',),
+    "summary.md": (b"\n**Why:** ",),
+    "report.html": (b'<a class="skip" href="#main">Skip to the report</a>',),
+    "junit.xml": (b'<testsuites name="gate"',),
+    "flips.csv": (b"id,change,baseline,candidate,delta",),
+    "flagged.csv": (b"id,baseline_passes,baseline_runs,",),
+    "attestation.intoto.json": (
+        b"https://in-toto.io/attestation/test-result/",
+        b"https://in-toto.io/Statement/",
+    ),
+    "outputs.env": (b"GATE_VERDICT=", b"GATE_POLICY_DIGEST="),
+    "judging-policy.yaml": (),
+}
+"""What a CI job writes into its report folder, with texts that every such file of the gate holds."""
 
 
 def check_targets(args: argparse.Namespace) -> None:
@@ -18,9 +35,9 @@ def check_targets(args: argparse.Namespace) -> None:
 
     The report directory is made here.
     """
-    given = list(_given(args))
-    for target in _targets(args):
-        _refuse_input(target, given)
+    targets = list(_targets(args))
+    refuse_inputs(targets, _given(args))
+    for target in targets:
         _refuse_unwritable(target)
 
 
@@ -46,16 +63,52 @@ def _given(args: argparse.Namespace) -> Iterator[Path]:
         yield Path(args.history)
 
 
-def _refuse_input(target: Path, given: list[Path]) -> None:
-    for path in given:
-        same = os.path.realpath(target) == os.path.realpath(path)  # resolve() raises on a loop of links
-        if same or (target.exists() and path.exists() and target.samefile(path)):
+def refuse_inputs(targets: Iterable[Path], given: Iterable[Path]) -> None:
+    """An output that is an input by any name: another spelling, a link to it, a second name of the file."""
+    paths = list(given)
+    for target in targets:
+        if any(_same(target, path) for path in paths):
             raise GateError(
                 "output_is_input",
                 "the report would replace a file that this run was given",
                 where=str(target),
                 help="write the report to another name or directory",
             )
+
+
+def claim(directory: Path, given: Iterable[Path]) -> None:
+    """Clear a job's report folder of an earlier run's reports: a stale one must never be read as this run's.
+
+    Checked before anything is removed: no file is one that the job was given, and each is the gate's own.
+    """
+    targets = [directory / name for name in OURS]
+    refuse_inputs(targets, given)
+    for target in targets:
+        if not _ours(target):
+            raise GateError(
+                "report_dir_taken",
+                "the report folder holds a file of this name that the gate did not write",
+                where=str(target),
+                help="give the reports a folder of their own",
+            )
+    for target in targets:
+        target.unlink(missing_ok=True)
+
+
+def _ours(target: Path) -> bool:
+    """Also a link: to remove it takes nothing away."""
+    if target.is_symlink() or not os.path.lexists(target):
+        return True
+    if not target.is_file():
+        return False
+    data = target.read_bytes()
+    return not data or all(text in data for text in OURS[target.name])
+
+
+def _same(target: Path, path: Path) -> bool:
+    if os.path.realpath(target) == os.path.realpath(path):  # resolve() raises on a loop of links
+        return True
+    return os.path.exists(target) and os.path.exists(path) and os.path.samefile(target, path)  # noqa: PTH110, PTH121
 
 
 def _refuse_unwritable(target: Path) -> None:

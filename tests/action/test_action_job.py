@@ -143,7 +143,9 @@ def test_reports_go_where_they_should_and_stale_ones_do_not_count(pushed: Checko
     told(done, "promote", 0)
     assert done.outputs["report-json"] == str(folder / "report.json")
     assert "GATE_VERDICT=promote\n" in (folder / "outputs.env").read_text("utf-8")
-    assert (folder / "policy.yaml").read_text("utf-8") == (pushed.workspace / "gate.yaml").read_text("utf-8")
+    assert (folder / "judging-policy.yaml").read_text("utf-8") == (pushed.workspace / "gate.yaml").read_text(
+        "utf-8"
+    )
     (pushed.workspace / "baseline.jsonl").unlink()
     told(decide(pushed, pushed_environment(pushed), report_dir="reports"), "error", 2)
 
@@ -152,7 +154,7 @@ def test_a_planted_link_for_a_report_is_not_followed(pushed: Checkout, tmp_path:
     folder, target = pushed.workspace / "reports", tmp_path / "target"
     folder.mkdir()
     target.write_text("mine")
-    for name in ("report.json", "summary.md", "policy.yaml", "outputs.env", "junit.xml"):
+    for name in ("report.json", "summary.md", "judging-policy.yaml", "outputs.env", "junit.xml"):
         (folder / name).symlink_to(target)
     told(decide(pushed, pushed_environment(pushed), report_dir="reports"), "promote", 0)
     assert target.read_text() == "mine"
@@ -226,3 +228,55 @@ def test_other_systems_get_plain_lines_and_a_file_of_variables(pushed: Checkout)
     lines = (pushed.workspace / "reports" / "outputs.env").read_text("utf-8").splitlines()
     assert "GATE_VERDICT=promote" in lines
     assert all(line.startswith("GATE_") and line.partition("=")[0].isidentifier() for line in lines)
+
+
+@pytest.mark.parametrize(
+    "name", ["junit.xml", "report.json", "outputs.env", "attestation.intoto.json", "flips.csv"]
+)
+@pytest.mark.parametrize("role", ["baseline", "candidate", "policy", "history", "sets"])
+def test_a_report_never_replaces_what_the_job_was_given(pushed: Checkout, role: str, name: str) -> None:
+    folder = pushed.workspace / "results"
+    folder.mkdir()
+    (folder / name).write_text("precious", encoding="utf-8")
+    path = f"results/../results/{name}"
+    value = f"safety baseline.jsonl '{path}'" if role == "sets" else path
+    done = decide(pushed, pushed_environment(pushed), report_dir="results", **{role: value})
+    told(done, "error", 2)
+    assert "would replace a file that this run was given" in done.outputs["reason"]
+    assert [p.name for p in folder.iterdir()] == [name]
+    assert (folder / name).read_text("utf-8") == "precious"
+
+
+def test_a_second_name_of_an_input_is_the_input(pushed: Checkout) -> None:
+    folder = pushed.workspace / "results"
+    folder.mkdir()
+    (folder / "report.json").hardlink_to(pushed.workspace / "candidate.jsonl")
+    told(decide(pushed, pushed_environment(pushed), report_dir="results"), "error", 2)
+    assert (folder / "report.json").samefile(pushed.workspace / "candidate.jsonl")
+
+
+def test_a_file_that_the_gate_did_not_write_stays(pushed: Checkout) -> None:
+    other = pushed.workspace / "results" / "junit.xml"
+    other.parent.mkdir()
+    other.write_text('<testsuites name="pytest"/>', encoding="utf-8")
+    done = decide(pushed, pushed_environment(pushed), report_dir="results")
+    told(done, "error", 2)
+    assert "did not write" in done.outputs["reason"]
+    assert other.read_text("utf-8") == '<testsuites name="pytest"/>'
+    assert done.outputs["report-json"] != str(other.with_name("report.json"))
+
+
+def test_reports_in_the_workspace_leave_the_policy_as_it_is(pushed: Checkout) -> None:
+    policy = pushed.workspace / "policy.yaml"
+    policy.write_text("mine", encoding="utf-8")
+    told(decide(pushed, pushed_environment(pushed), report_dir="."), "promote", 0)
+    assert policy.read_text("utf-8") == "mine"
+
+
+@pytest.mark.parametrize("first", ["candidate.jsonl", "candidate.jsonl\nother.jsonl", "nowhere.jsonl"])
+def test_every_report_of_an_earlier_run_is_known_as_our_own(pushed: Checkout, first: str) -> None:
+    text = (pushed.workspace / "baseline.jsonl").read_text("utf-8")
+    (pushed.workspace / "other.jsonl").write_text(text.replace("1", "1.0"), encoding="utf-8")
+    decide(pushed, pushed_environment(pushed), report_dir="reports", candidate=first)
+    assert list((pushed.workspace / "reports").iterdir())
+    told(decide(pushed, pushed_environment(pushed), report_dir="reports"), "promote", 0)
