@@ -230,3 +230,22 @@ def test_a_proven_margin_is_no_less_than_a_proven_gain(tmp_path: Path, gains: in
     assert found.gating["margin_rules"] == {"observed": proven, "tested": proven}
     assert (found.gating["p_value"] < 0.025) is proven
     assert (found.gating["interval"]["low"] > 0.001) is proven
+
+
+@pytest.mark.parametrize("clusters", [6, 20])
+def test_clusters_that_never_changed_prove_no_tolerance(tmp_path: Path, clusters: int) -> None:
+    """Six untouched clusters say nothing of a loss of .001 in a cluster that was not seen."""
+    label = lambda k: {"doc": f"d{k % clusters}"}
+    old = rows(60, "m", lambda k: 1, label)
+    rail = {**veto("binary"), "mode": "non_inferior", "tolerance": 0.001}
+    wanted = policy(BINARY, guardrails=[rail], items={"cluster": "doc"})
+    assert decide(tmp_path, wanted, old, won(old)).status("guardrail:m") == "inconclusive"
+
+
+def test_no_difference_has_no_interval(tmp_path: Path) -> None:
+    old = [{"id": f"q{k}", "score": k} for k in range(40)]
+    new = [{"id": f"q{k}", "score": k, "other": 1} for k in range(40)]
+    found = decide(tmp_path, GRADED, old, new)
+    assert found.verdict == "inconclusive"
+    assert found.gating["interval"]["low"] is None
+    assert found.gating["interval"]["high"] is None

@@ -43,4 +43,5 @@ def no_spread(method: str, data: Clusters, ask: Ask) -> TestResult:
     side = 0.0 if abs(side) <= 1e-12 * max(1.0, abs(data.mean)) else side
     greater, less, limits = swept(side, data.mean, data.count, level)
     result = cluster_result(method, data, ask, greater, less, limits)
-    return replace(result, smallest_p=clean_sweep(data.count))
+    unknown = "" if data.mean else "no cluster changed: the spread between clusters is unknown"
+    return replace(result, smallest_p=clean_sweep(data.count), insufficient=unknown)

@@ -116,14 +116,14 @@ def no_spread(method: str, pairs: Pairs, null_value: float, level: float) -> Tes
     """What remains where all differences are equal: the exact sign-flip test of the same hypothesis.
 
     Every pattern of signs but the observed one moves the mean towards m, so p = 2^-n on the side where the
-    differences lie. One item, or differences of 0 against m = 0, say nothing: p = 1 or 1/2, no bounds.
+    differences lie. Items that never changed say nothing about a spread: p = 1, no bounds.
     """
     mean = float(pairs.values[0])
     greater, less, limits = swept(mean - null_value, mean, pairs.n, level)
     insufficient = ""
     if pairs.n == 1:
         insufficient = "one item has no spread: this set cannot weigh the two systems"
-    elif mean == 0 and null_value == 0:
+    elif mean == 0:
         insufficient = f"all {pairs.n} differences are zero: this set cannot weigh the two systems"
     return TestResult(
         method=method,
@@ -148,8 +148,10 @@ def clean_sweep(units: int) -> float:
 def swept(side: float, value: float, units: int, level: float) -> tuple[float, float, tuple[float, float]]:
     """p_greater, p_less and limits of the exact sign-flip test on units that all have the same value.
 
-    side: the sign of value - m.
+    side: the sign of value - m. A value of 0 is no change that could have gone the other way.
     """
+    if value == 0:
+        return 1.0, 1.0, (-math.inf, math.inf)
     p = clean_sweep(units)
     limits = (value, value) if p < level else (-math.inf, math.inf)
     return p if side > 0 else 1.0, p if side < 0 else 1.0, limits
