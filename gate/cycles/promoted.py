@@ -28,16 +28,17 @@ def was_promoted(
     """Whether the candidate with this digest (12 hex digits are enough) was promoted, within an age if given.
 
     The age rests on the time that the record states; a record without one, or one from the future, proves no
-    age.
+    age. The last word of a look counts: a promotion whose waiver was withdrawn since is none.
     """
     wanted = candidate_digest.lower().removeprefix("sha256:")
     if len(wanted) < SHORTEST_DIGEST:
         return Promotion(False, f"a digest of at least {SHORTEST_DIGEST} characters is needed")
-    found = [
-        record
-        for record in history.records
-        if record.verdict == "promote" and record.candidate["digest"].startswith(wanted)
-    ]
+    about = [record for record in history.records if record.candidate["digest"].startswith(wanted)]
+    last = {(r.id, r.candidate["digest"]): r.verdict for r in about if r.kind == "outcome"}
+    promotions = [record for record in about if record.verdict == "promote"]
+    found = [r for r in promotions if last.get((r.id, r.candidate["digest"]), "promote") == "promote"]
+    if promotions and not found:
+        return Promotion(False, f"the promotion in cycle {quoted(promotions[-1].cycle)} was withdrawn since")
     if not found:
         return Promotion(False, f"no record promotes the candidate {wanted[:SHORTEST_DIGEST]}")
     record = found[-1]

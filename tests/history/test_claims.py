@@ -144,3 +144,15 @@ def test_what_is_possible_has_no_chance_of_0() -> None:
     """Ten looks, ten passes needed: .025^10 = 1e-16; for eleven passes ten looks are too few."""
     assert "chance below 1e-12" in policy_claims(Rules(required=10, windows="fresh"))["sentences"][0]
     assert "chance 0" not in str(policy_claims(Rules(required=11, windows="fresh"))["sentences"])
+
+
+def test_a_promotion_whose_waiver_was_withdrawn_is_none(tmp_path):
+    path = tmp_path / "h.jsonl"
+    tried = attempt("c1")
+    run(path, tried, Rules(), waived=("guardrail:safe",))
+    digest = tried.candidate_digest
+    assert was_promoted(session(path).store.read(), digest).promoted
+    run(path, tried, Rules(), "fail")
+    answer = was_promoted(session(path).store.read(), digest)
+    assert not answer.promoted
+    assert "withdrawn" in answer.reason
