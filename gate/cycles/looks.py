@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from gate.cycles import memory
 from gate.cycles.attempt import Attempt, Rules, look_id, with_lineages
@@ -15,6 +16,8 @@ from gate.cycles.spent import item_sets, missed_attempts, spent_looks
 from gate.cycles.streak import is_rescore, series_of
 from gate.errors import quoted
 from gate.stats.results import Caution
+
+FAULTS: Final = frozenset({"window_not_fresh", "items_shrank", "worn_out"})  # what _faults can find
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,8 @@ def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
     replay = recorded_outcome(history, attempt)
     if replay is not None:
         level, window = replay.level or rules.level, replay.holdout["kind"]
-        return Look(replay.id, attempt, rules, replay.look_no, level, window, replay=replay)
+        faults = _recorded_faults(history, replay)
+        return Look(replay.id, attempt, rules, replay.look_no, level, window, replay=replay, faults=faults)
     place = _place(history, attempt, rules, name)
     series = series_of(history, attempt)
     rescore = is_rescore(series, attempt, place.window)
@@ -100,6 +104,18 @@ def recorded_outcome(history: History, attempt: Attempt) -> Record | None:
             if (record.metric, record.decision_digest, *sides) == wanted:
                 return record
     return None
+
+
+def _recorded_faults(history: History, replay: Record) -> tuple[Caution, ...]:
+    """What the history held against this look from the first: a waiver amends a verdict, never a fault."""
+    key = (replay.id, replay.candidate["digest"])
+    codes = {
+        code
+        for record in history.records
+        if record.kind == "outcome" and (record.id, record.candidate["digest"]) == key
+        for code in record.alarms
+    }
+    return tuple(Caution(code, "recorded with the first verdict") for code in sorted(codes & FAULTS))
 
 
 @dataclass(frozen=True, slots=True)
