@@ -24,6 +24,7 @@ class Rules:
     feedback: str = "full"
     allow_worn: bool = False
     may_shrink: bool = False
+    history_required: bool = False
     alpha: float = 0.05
 
     @property
@@ -34,7 +35,8 @@ class Rules:
     @property
     def needs_history(self) -> bool:
         """Whether a verdict rests on more than this evaluation."""
-        return self.required > 1 or self.looks is not None
+        fresh = self.windows == "fresh"  # only a history knows which items were seen
+        return self.required > 1 or self.looks is not None or fresh or self.history_required
 
 
 def rules_of(policy: Policy) -> Rules:
@@ -48,6 +50,7 @@ def rules_of(policy: Policy) -> Rules:
         feedback=cycles.feedback,
         allow_worn=cycles.allow_worn,
         may_shrink=policy.items.may_shrink,
+        history_required=cycles.history_required,
         alpha=policy.alpha,
     )
 

@@ -41,7 +41,7 @@ class Session:
         if self.store is None and rules.needs_history:
             raise GateError(
                 "history_needed",
-                "cycles.required above 1 and cycles.looks need a history, and none was given",
+                "required above 1, looks, fresh windows and history_required need a history (none was given)",
                 help="give one with --history FILE",
             )
         if self.store is None or self.read_only:
