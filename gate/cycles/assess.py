@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gate.cycles.attempt import Rules
-from gate.cycles.chain import History
+from gate.cycles.chain import History, Order, order_of
 from gate.cycles.ledger import sign_flip_p
 from gate.cycles.looks import Look, recorded_outcome
 from gate.cycles.record import Record, Scalar
@@ -136,19 +136,20 @@ def provisional(look: Look, status: str, outcome: Outcome) -> Record:
 
 
 def _counted(history: History, look: Look, status: str, outcome: Outcome) -> list[Record]:
-    series = _before(series_of(history, look.attempt), look)
-    streak = streak_of(series, look.attempt, look.id)
+    order = order_of(history.records)
+    series = _before(series_of(history, look.attempt), look, order)
+    streak = streak_of(series, look.attempt, look.id, order)
     if not look.attempt.identical:  # void: nothing was measured, so nothing changes
         streak.add(provisional(look, status, outcome))
     return streak.passes
 
 
-def _before(series: list[Record], look: Look) -> list[Record]:
+def _before(series: list[Record], look: Look, order: Order) -> list[Record]:
     """What came before this look's own first outcome: an amended verdict is assessed in its old place."""
     digest = look.attempt.candidate_digest
-    for at, record in enumerate(series):
-        if record.kind == "outcome" and record.id == look.id and record.candidate["digest"] == digest:
-            return series[:at]
+    for own in series:
+        if own.kind == "outcome" and own.id == look.id and own.candidate["digest"] == digest:
+            return [record for record in series if order.precedes(record, own)]
     return series
 
 

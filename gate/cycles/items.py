@@ -1,7 +1,8 @@
 """Which items a look was at, small enough for a record and sure enough to find one shared item.
 
-Up to 20,000 items a record holds 48 bits of each id's SHA-256: two sets that share an id always show it;
-two sets of 500 that share none are taken for overlapping once in 10^9 pairs. Telling any two larger sets
+Up to 20,000 items a record holds 48 bits of each id's SHA-256, and of its plain form where that differs, so
+that a window whose ids were only written in another way is no new one: two sets that share an id always show
+it; two sets of 500 that share none are taken for overlapping once in 10^9 pairs. Telling any two larger sets
 apart takes space that grows with them (set disjointness has no small sketch), so larger sets keep only
 their first and last id in text order: they count as disjoint if those ranges are (dated or numbered ids),
 and as overlapping otherwise. Both errors are on the safe side: never "fresh" when an item was seen before.
@@ -10,6 +11,7 @@ and as overlapping otherwise. Both errors are on the safe side: never "fresh" wh
 from __future__ import annotations
 
 import base64
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
@@ -25,7 +27,7 @@ LONGEST_SPAN_ID: Final = 64
 
 
 class ItemSet(NamedTuple):
-    """The items of a look. digest: over the sorted ids. marks: base64 of the sorted, cut id hashes, or empty.
+    """The items of a look. digest: over the sorted ids. marks: base64 of the sorted, cut hashes, or empty.
 
     first, last: of the ids in text order; both empty where an id is too long to be kept.
     """
@@ -57,9 +59,18 @@ def item_set(ids: Sequence[str] | NDArray[np.object_], digest: str) -> ItemSet:
         first = last = ""
     marks = b""
     if len(unique) <= MOST_MARKED:
-        hashes = (sha256(text.encode("utf-8", "surrogatepass")).digest()[:MARK_BYTES] for text in unique)
+        texts = {*unique, *plain(unique)}
+        hashes = (sha256(text.encode("utf-8", "surrogatepass")).digest()[:MARK_BYTES] for text in texts)
         marks = b"".join(sorted(hashes))
     return ItemSet(digest, len(unique), base64.b64encode(marks).decode(), first, last)
+
+
+def plain(ids: Sequence[str] | NDArray[np.object_]) -> Sequence[str] | NDArray[np.object_]:
+    """The ids without what a rewriting changes: Unicode form, case, blanks."""
+    joined = "".join(ids)
+    if joined.isascii() and joined.lower() == joined and joined.isprintable() and " " not in joined:
+        return ids
+    return ["".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in ids]
 
 
 def _writable(text: str) -> bool:
@@ -69,7 +80,8 @@ def _writable(text: str) -> bool:
 
 def item_set_of(holdout: Mapping[str, Any]) -> ItemSet:
     """The item set that a record names. Marks of a wrong length are none: then only the span counts."""
-    marks = holdout["marks"] if len(holdout["marks"]) == CELL * holdout["n"] else ""
+    count, odd = divmod(len(holdout["marks"]), CELL)
+    marks = holdout["marks"] if not odd and holdout["n"] <= count <= 2 * holdout["n"] else ""
     return ItemSet(holdout["digest"], holdout["n"], marks, holdout["first"], holdout["last"])
 
 
@@ -86,7 +98,10 @@ def overlapping(mine: ItemSet, others: Mapping[str, ItemSet]) -> set[str]:
 def _spans_apart(one: ItemSet, other: ItemSet) -> bool:
     if not (one.first and one.last and other.first and other.last):
         return False
-    return one.last < other.first or other.last < one.first
+    if not (one.last < other.first or other.last < one.first):
+        return False
+    first, last, other_first, other_last = plain([one.first, one.last, other.first, other.last])
+    return last < other_first or other_last < first
 
 
 def _cells(sets: Iterable[ItemSet]) -> NDArray[np.uint64]:

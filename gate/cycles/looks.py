@@ -8,12 +8,12 @@ from typing import Final
 
 from gate.cycles import memory
 from gate.cycles.attempt import Attempt, Rules, look_id, with_lineages
-from gate.cycles.chain import History
+from gate.cycles.chain import History, latest
 from gate.cycles.items import connected, overlapping
 from gate.cycles.ledger import chance_words, fresh_level, ledger_level, promotion_chance, retry_risk
 from gate.cycles.record import Record
 from gate.cycles.spent import item_sets, missed_attempts, spent_looks
-from gate.cycles.streak import is_rescore, series_of
+from gate.cycles.streak import is_rescore, least_favourable, series_of
 from gate.errors import quoted
 from gate.stats.results import Caution
 
@@ -78,7 +78,7 @@ def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
         missed=place.missed,
         rescore=rescore,
         wear=place.wear,
-        faults=_faults(series, attempt, rules, place),
+        faults=_faults(history, series, attempt, rules, place),
         cautions=(*_cautions(history, series, attempt, rules, place), *_rescored(attempt, rescore=rescore)),
         retry_risk=_retry_risk(rules, place.number),
     )
@@ -98,12 +98,14 @@ def recorded_outcome(history: History, attempt: Attempt) -> Record | None:
     """The outcome of these artifacts under this deciding policy, as a waiver may have amended it since."""
     digest = attempt.candidate_digest
     wanted = (attempt.metric, attempt.decision_digest, attempt.baseline_digest, attempt.items.digest)
-    for record in history.records[::-1]:
-        if record.candidate["digest"] == digest and record.kind == "outcome":
-            sides = (record.baseline["digest"], record.holdout["digest"])
-            if (record.metric, record.decision_digest, *sides) == wanted:
-                return record
-    return None
+    found = [
+        r
+        for r in history.records
+        if r.candidate["digest"] == digest
+        and r.kind == "outcome"
+        and (r.metric, r.decision_digest, r.baseline["digest"], r.holdout["digest"]) == wanted
+    ]
+    return least_favourable(latest(history, found)) if found else None
 
 
 def _recorded_faults(history: History, replay: Record) -> tuple[Caution, ...]:
@@ -164,17 +166,23 @@ def _level(rules: Rules, number: int) -> float:
     return ledger_level(rules.level, number, rules.required, rules.looks)
 
 
-def _faults(series: Sequence[Record], attempt: Attempt, rules: Rules, place: _Place) -> tuple[Caution, ...]:
+def _faults(
+    history: History, series: Sequence[Record], attempt: Attempt, rules: Rules, place: _Place
+) -> tuple[Caution, ...]:
     found: list[Caution | None] = []
     if rules.windows == "fresh" and place.window != "fresh":
         text = "the policy asks for fresh windows, but an earlier look was at some of these items"
         found.append(Caution("window_not_fresh", f"{text}; score items that no look has seen"))
     if not rules.may_shrink:
-        found.append(memory.items_shrank(series, attempt))
+        found.append(memory.items_shrank(latest(history, _promoted(series)), attempt))
     if _worn(rules, place) > 3 and not rules.allow_worn:
         text = f"{place.wear} looks at these items showed their numbers, {rules.looks} were planned"
         found.append(Caution("worn_out", f"{text}: only new items can decide now"))
     return tuple(caution for caution in found if caution)
+
+
+def _promoted(series: Sequence[Record]) -> list[Record]:
+    return [record for record in series if record.verdict == "promote"]
 
 
 def _worn(rules: Rules, place: _Place) -> float:

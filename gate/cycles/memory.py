@@ -14,12 +14,14 @@ from gate.stats.results import Caution
 VOIDS_TO_FLAG = 3
 
 
-def items_shrank(series: Sequence[Record], attempt: Attempt) -> Caution | None:
-    """A fault: fewer items than in the last promoted cycle, so hard items may have been left out."""
-    promoted = [record for record in series if record.verdict == "promote"]
-    if not promoted or attempt.items.n >= promoted[-1].holdout["n"]:
+def items_shrank(promoted: Sequence[Record], attempt: Attempt) -> Caution | None:
+    """A fault: fewer items than in the last promoted cycle, so hard items may have been left out.
+
+    promoted: the last promotion, or the last one of each branch.
+    """
+    before = max((record.holdout["n"] for record in promoted), default=0)
+    if attempt.items.n >= before:
         return None
-    before = promoted[-1].holdout["n"]
     text = f"{attempt.items.n} items, but the last promoted cycle had {before}"
     return Caution("items_shrank", f"{text}: restore the items, or allow it with items.may_shrink")
 

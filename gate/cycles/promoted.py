@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gate.cycles.chain import History
+from gate.cycles.chain import History, latest
 from gate.cycles.memory import moment
 from gate.cycles.record import Record
+from gate.cycles.streak import least_favourable
 from gate.errors import quoted
 
 SHORTEST_DIGEST = 12
@@ -34,7 +35,7 @@ def was_promoted(
     if len(wanted) < SHORTEST_DIGEST:
         return Promotion(False, f"a digest of at least {SHORTEST_DIGEST} characters is needed")
     about = [record for record in history.records if record.candidate["digest"].startswith(wanted)]
-    last = {(r.id, r.candidate["digest"]): r.verdict for r in about if r.kind == "outcome"}
+    last = _last_words(history, [record for record in about if record.kind == "outcome"])
     promotions = [record for record in about if record.verdict == "promote"]
     found = [r for r in promotions if last.get((r.id, r.candidate["digest"]), "promote") == "promote"]
     if promotions and not found:
@@ -46,6 +47,14 @@ def was_promoted(
     if max_age_days is not None and not _young(record, max_age_days, now):
         return Promotion(False, f"promoted in cycle {cycle}, but not within {max_age_days:g} days", record)
     return Promotion(True, f"promoted in cycle {cycle}", record)
+
+
+def _last_words(history: History, outcomes: list[Record]) -> dict[tuple[str, str], str]:
+    """Look and candidate -> the verdict that stands; of two branches the less favourable."""
+    words: dict[tuple[str, str], list[Record]] = {}
+    for record in outcomes:
+        words.setdefault((record.id, record.candidate["digest"]), []).append(record)
+    return {key: least_favourable(latest(history, said)).verdict for key, said in words.items()}
 
 
 def _young(record: Record, max_age_days: float, now: datetime | None) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gate.cycles.attempt import Attempt
-from gate.cycles.chain import History
+from gate.cycles.chain import History, Order
+from gate.cycles.items import ItemSet, overlapping
 from gate.cycles.record import Record
-from gate.cycles.spent import spent_looks
+from gate.cycles.spent import item_sets, spent_looks
 
 
 @dataclass(slots=True)
@@ -65,25 +67,61 @@ def is_rescore(series: Sequence[Record], attempt: Attempt, window: str) -> bool:
     )
 
 
-def streak_of(series: Sequence[Record], attempt: Attempt, look: str) -> Streak:
+def streak_of(series: Sequence[Record], attempt: Attempt, look: str, order: Order) -> Streak:
     """The streak of the attempt's lineage before the look ``look``, whose own intent does not count.
 
     It goes back to 0 at: a fail or an inconclusive; a changed baseline on the same items; another decision
     digest in the same series; a look that was begun and never finished; a promotion. Void leaves it. A look
     that was begun and finished later counts where it was finished.
+
+    Branches that were merged have no order among them. A pass counts only if it was written with every such
+    event in sight, and of passes on two branches that are about the same (``_rivals``) the smallest counts.
     """
-    events = _events(series, attempt.metric, look)
-    start = next((at for at in range(len(events), 0, -1) if _resets(events[at - 1], attempt)), 0)
-    before = [record for record in events[:start] if _is_own_outcome(record, attempt)]
+    events = _events(series, attempt.metric, look, order)
+    resets = order.latest([at for event, at in events if _resets(event, attempt)])
+    own = [(event, at) for event, at in events if _is_own_outcome(event, attempt)]
+    after = [event for event, at in own if all(order.precedes(reset, at) for reset in resets)]
+    counting = {event.digest for event in after}
+    before = [event for event, _ in own if event.digest not in counting]
     streak = Streak(
         cycles={record.cycle for record in before},
         candidates={record.candidate["id"] for record in before} - {""},
         baselines={record.holdout["digest"]: record.baseline["digest"] for record in before},
     )
-    for record in events[start:]:
-        if _is_own_outcome(record, attempt):
+    rivals = _rivals(after, item_sets(series)) if order.branched else frozenset()
+    for record in after:
+        if record.digest not in rivals:
             streak.add(record)
     return streak
+
+
+def _rivals(after: Sequence[Record], sets: Mapping[str, ItemSet]) -> frozenset[str]:
+    """Digests of passes that stand for what another pass stands for: its cycle, its candidate, its items.
+
+    Two branches can each take a window for fresh. Of the same thing the least gain is kept.
+    """
+    kept: list[Record] = []
+    dropped: set[str] = set()
+    for record in sorted((r for r in after if r.status == "pass"), key=lambda r: (_gain(r), r.digest)):
+        if any(_about_the_same(record, other, sets) for other in kept):
+            dropped.add(record.digest)
+        else:
+            kept.append(record)
+    return frozenset(dropped)
+
+
+def _gain(record: Record) -> float:
+    delta = record.result.get("delta")
+    return float(delta) if isinstance(delta, int | float) else -math.inf
+
+
+def _about_the_same(one: Record, other: Record, sets: Mapping[str, ItemSet]) -> bool:
+    if one.cycle == other.cycle:
+        return True
+    if "fresh" not in {one.holdout["kind"], other.holdout["kind"]}:
+        return bool(one.candidate["id"]) and one.candidate["id"] == other.candidate["id"]
+    first, second = (sets[record.holdout["digest"]] for record in (one, other))
+    return bool(overlapping(first, {second.digest: second}))
 
 
 def _is_own_outcome(record: Record, attempt: Attempt) -> bool:
@@ -99,20 +137,34 @@ def _resets(event: Record, attempt: Attempt) -> bool:
     return over and event.candidate["lineage"] == attempt.lineage
 
 
-def _events(series: Sequence[Record], metric: str, look: str) -> list[Record]:
-    """What moves a streak: the last word of each outcome in its first place, and looks that never ended."""
+def _events(series: Sequence[Record], metric: str, look: str, order: Order) -> list[tuple[Record, Record]]:
+    """What moves a streak, each with the record at whose place it counts.
+
+    The last word of each outcome in its first place, and looks that never ended.
+    """
     outcomes = [record for record in series if record.kind == "outcome"]
     finished = {record.id for record in outcomes}
     unfinished = {record.id for record in series if record.kind == "intent"} - finished - {look}
     if not unfinished and len(finished) == len(outcomes):
-        return outcomes
-    last = {(record.id, record.candidate["digest"]): record for record in outcomes}
+        return [(record, record) for record in outcomes]
+    words: dict[tuple[str, str], list[Record]] = {}
+    for record in outcomes:
+        words.setdefault((record.id, record.candidate["digest"]), []).append(record)
     unfinished &= spent_looks(series, metric).unfinished
-    events: list[Record] = []
+    events: list[tuple[Record, Record]] = []
     for record in series:
         key = (record.id, record.candidate["digest"])
-        if record.kind == "outcome" and key in last:
-            events.append(last.pop(key))  # a waiver, given or run out, may have amended it since
+        if record.kind == "outcome" and key in words:
+            # a waiver, given or run out, may have amended it since
+            events.append((least_favourable(order.latest(words.pop(key))), record))
         elif record.kind == "intent" and record.id in unfinished:
-            events.append(record)
+            events.append((record, record))
     return events
+
+
+_FAVOUR = {"fail": 0, "block": 0, "inconclusive": 1, "": 1, "hold": 2, "pass": 2, "promote": 3}
+
+
+def least_favourable(words: Sequence[Record]) -> Record:
+    """Of what several branches say of one thing, the least in favour of a promotion."""
+    return min(words, key=lambda r: (_FAVOUR.get(r.verdict, 1), _FAVOUR[r.status], _gain(r), r.digest))

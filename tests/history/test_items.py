@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from history_world import items
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -77,3 +78,38 @@ def test_connected_is_the_transitive_closure_of_sharing(groups):
     assert connected(sets[0], {s.digest: s for s in sets[1:]}) == wanted
     direct = {str(at) for at in range(1, len(groups)) if groups[0] & groups[at]}
     assert overlapping(sets[0], {s.digest: s for s in sets[1:]}) == direct
+
+
+@pytest.mark.parametrize(
+    "rewritten",
+    [
+        str.upper,
+        lambda text: f" {text}",
+        lambda text: text.replace("-", " - "),
+        lambda text: text.replace("e", "\uff45"),
+    ],
+    ids=["case", "blank", "blanks", "width"],
+)
+def test_ids_written_in_another_way_are_no_new_items(rewritten):
+    ids = [f"case-{number}" for number in range(50)]
+    old, new = item_set(ids, "old"), item_set([rewritten(text) for text in ids[49:]] + ["x"], "new")
+    assert overlapping(new, {"old": old}) == {"old"}
+    assert overlapping(old, {"new": item_set_of(new.as_holdout("fresh", with_marks=True))}) == {"new"}
+
+
+def test_accents_in_another_unicode_form_are_no_new_items():
+    old, new = item_set(["caf\u00e9"], "old"), item_set(["cafe\u0301"], "new")
+    assert overlapping(new, {"old": old}) == {"old"}
+
+
+def test_large_sets_in_another_case_are_no_new_items():
+    ids = [f"case-{number:06d}" for number in range(MOST_MARKED + 1)]
+    other = [f"case-{number:06d}" for number in range(MOST_MARKED + 1, 2 * MOST_MARKED + 2)]
+    old = item_set(ids, "old")
+    assert overlapping(item_set([text.upper() for text in ids], "new"), {"old": old}) == {"old"}
+    assert overlapping(item_set([text.upper() for text in other], "new"), {"old": old}) == set()
+
+
+def test_other_ids_are_new_items_in_any_writing():
+    old, new = item_set(["Case-1", "Case-2"], "old"), item_set(["CASE-3", "case 4"], "new")
+    assert overlapping(new, {"old": old}) == set()
