@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from typing import Any
 
 from gate.artifacts.records import Records
 from gate.errors import GateError, examples, quoted
@@ -63,6 +64,20 @@ def no_ids(name: str, records: Records, where: str) -> GateError:
     if few or aggregates or _pairs_of_name_and_number(records.available, records.count):
         return averages_only(f"{records.count} rows, columns {examples(list(records.available[:5]))}", where)
     return missing_column("id", name, records, where)
+
+
+_STATISTICS = frozenset(
+    {"count", "mean", "std", "min", "max", "25%", "50%", "75%", "median", "sum", "stderr"}
+)
+
+
+def refuse_averages(name: str, cells: Sequence[Any], records: Records, where: str) -> None:
+    """Refuse a table whose rows are metrics, or statistics of the items, and no items."""
+    lower = {column.lower() for column in records.available}
+    by_metric = name.lower() in _AGGREGATE_NAMES and bool(lower & _AGGREGATE_VALUES) and len(cells) <= 100
+    words = {cell.strip().lower() for cell in cells if isinstance(cell, str)} if len(cells) <= 20 else set()
+    if by_metric or (len(words) == len(cells) > 2 and words <= _STATISTICS):
+        raise averages_only(f"{len(cells)} rows: {examples([str(cell) for cell in cells])}", where)
 
 
 def _pairs_of_name_and_number(available: Sequence[str], rows: int) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gate.artifacts import summary
-from gate.artifacts.absent import missing_column, no_ids
+from gate.artifacts.absent import missing_column, no_ids, refuse_averages
 from gate.artifacts.digest import Parts, identity, sort_order
 from gate.artifacts.ids import check_ids, content_id, id_texts, is_content, near_collisions, refuse_duplicates
 from gate.artifacts.outcome import outcome_of
@@ -116,7 +116,9 @@ def _ids(job: Job) -> list[str]:
         raise no_ids(job.request.id, job.records, job.path)
     what = "an id" if own else f"id column {quoted(job.request.id)}"
     if not own:
+        refuse_averages(job.request.id, cells, job.records, job.path)
         summary.refuse(cells, job.where)
+        summary.refuse_without_id(cells, job.where)
     ids = id_texts(cells, what, job.where, text=job.records.text)
     if job.request.id_declared:
         ids = [content_id(text) if is_content(text) else text for text in ids]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from gate.artifacts import limits
-from gate.artifacts.encoding import decode, first_bytes
+from gate.artifacts.encoding import BOM, decode, first_bytes
 from gate.artifacts.opening import open_regular, sha256_of
 from gate.errors import GateError
 
@@ -129,12 +129,41 @@ def _opened(raw: BinaryIO, path: str) -> Content:
     _bound(path, size, head)
     packed = _packing(head)
     if packed is None:
-        return Content(path, raw, None, size, size, None, first_bytes(raw))
+        return Content(path, raw, None, size, size, None, _head(raw, path))
     from gate.artifacts.unpack import unpack  # noqa: PLC0415
 
     digest = sha256_of(raw)
     plain, plain_size = unpack(raw, packed, path)
-    return Content(path, plain, digest, size, plain_size, packed, first_bytes(plain))
+    try:
+        return Content(path, plain, digest, size, plain_size, packed, _head(plain, path))
+    except GateError:
+        plain.close()
+        raise
+
+
+_POINTERS = (
+    (
+        b"version https://git-lfs.github.com/spec/",
+        "Git LFS",
+        "git lfs pull, or lfs: true in actions/checkout",
+    ),
+    (b"version https://hawser.github.com/spec/", "Git LFS", "git lfs pull, or lfs: true in actions/checkout"),
+    (b"/annex/objects/", "git-annex", "git annex get FILE"),
+)
+
+
+def _head(file: BinaryIO, path: str) -> bytes:
+    """The first bytes, which must be those of the file itself and not of what stands for it in git."""
+    head = first_bytes(file)
+    for start, name, advice in _POINTERS:
+        if head.removeprefix(BOM).lstrip(b" \t\r\n").startswith(start):
+            raise GateError(
+                "file_pointer",
+                f"a {name} pointer, not the file (its content was never fetched)",
+                where=path,
+                help=advice,
+            )
+    return head
 
 
 _EMPTY = "the run that wrote it may have failed; treat the comparison as undecided"

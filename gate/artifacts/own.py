@@ -13,6 +13,7 @@ from gate.artifacts.outcome import ANY
 from gate.artifacts.records import ABSENT, RESERVED, Records, paths_of
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.texts import canonical
+from gate.errors import GateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,16 @@ def accepted_columns(request: ReadRequest | None) -> frozenset[str]:
         frozenset()
         if request is None
         else frozenset(n for n, words in request.completed.items() if ANY in words)
+    )
+
+
+def contradiction(found: str, where: str) -> GateError:
+    """The error for a file that says two things about one item; which of them is true is unknown."""
+    return GateError(
+        "contradiction",
+        f"the file contradicts itself: {found}",
+        where=where,
+        help="have the tool write the results again, from one run",
     )
 
 

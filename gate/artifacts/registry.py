@@ -91,6 +91,14 @@ FORMATS = (
         "name of the case, else its input",
         "metric name, success",
     ),
+    Format(
+        "terminal_bench",
+        "terminal_bench",
+        "terminal-bench results.json",
+        "task id",
+        "resolved, resolved_of_completed",
+    ),
+    Format("alpaca_eval", "alpaca_eval", "AlpacaEval annotations", "instruction", "win"),
     Format("swebench", "swebench", "SWE-bench run reports", "instance id", "resolved, resolved_of_completed"),
     Format(
         "evalplus", "evalplus", "EvalPlus and BigCodeBench eval_results.json", "task id", "base, plus; pass"

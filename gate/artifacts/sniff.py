@@ -17,7 +17,7 @@ def document_format(document: Any) -> str:
         if matches(document):
             return name
     found = row_format(document, "json")
-    return found if found in {"promptfoo", "human_eval", "lm_eval"} else "json"
+    return found if found in {"promptfoo", "human_eval", "lm_eval", "alpaca_eval"} else "json"
 
 
 def row_format(row: Mapping[str, Any], plain: str) -> str:
@@ -29,6 +29,11 @@ def row_format(row: Mapping[str, Any], plain: str) -> str:
         return "human_eval"
     if _is_promptfoo_row(row):
         return "promptfoo"
+    if {"instruction", "output_1", "output_2", "preference"} <= keys and keys & {
+        "generator_1",
+        "generator_2",
+    }:
+        return "alpaca_eval"
     return plain
 
 
@@ -42,7 +47,9 @@ def _promptfoo(document: Mapping[str, Any]) -> bool:
     results = document.get("results")
     if isinstance(results, Mapping):
         rows = results.get("results")
-        return isinstance(rows, list) and ("version" in results or any(map(_is_row, rows[:1])))
+        if not isinstance(rows, list) or not rows:
+            return isinstance(rows, list) and "version" in results
+        return isinstance(rows[0], Mapping) and {"success", "score"} <= set(rows[0])
     return isinstance(results, list) and bool(results) and _is_row(results[0])
 
 
@@ -58,8 +65,27 @@ def _inspect(document: Mapping[str, Any]) -> bool:
 def _deepeval(document: Mapping[str, Any]) -> bool:
     inner = document.get("testRunData")
     found = inner if isinstance(inner, Mapping) else document
+    if "test_cases_lookup_map" in document:
+        return True
     listed = [found.get("testCases"), found.get("conversationalTestCases")]
-    return "test_cases_lookup_map" in document or any(isinstance(cases, list) for cases in listed)
+    cases = [case for cases in listed if isinstance(cases, list) for case in cases]
+    if not cases:
+        return found is inner or all(isinstance(cases, list) for cases in listed)
+    return any(isinstance(case, Mapping) and _is_deepeval_case(case) for case in cases)
+
+
+def _is_deepeval_case(case: Mapping[str, Any]) -> bool:
+    asked = {"input", "scenario", "turns"} & set(case)
+    return "metricsData" in case or (bool(asked) and bool({"actualOutput", "success"} & set(case)))
+
+
+def _terminal_bench(document: Mapping[str, Any]) -> bool:
+    """Every entry has a task and a verdict, which may be null."""
+    rows = document.get("results")
+    if not isinstance(rows, list) or not rows:
+        return rows == [] and {"resolved_ids", "unresolved_ids"} <= set(document)
+    first = rows[0]
+    return isinstance(first, Mapping) and {"task_id", "is_resolved"} <= set(first)
 
 
 def _swebench(document: Mapping[str, Any]) -> bool:
@@ -94,6 +120,7 @@ _DOCUMENTS = (
     ("promptfoo", _promptfoo),
     ("inspect", _inspect),
     ("deepeval", _deepeval),
+    ("terminal_bench", _terminal_bench),
     ("swebench", _swebench),
     ("evalplus", _code_eval),
     ("pytest_json", _pytest_json),

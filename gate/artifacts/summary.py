@@ -1,10 +1,11 @@
-"""A last row that sums up the others is no item."""
+"""Rows before or after the others that sum them up are no items."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gate.artifacts.records import ABSENT
 from gate.errors import GateError, quoted
 
 WORDS = frozenset(
@@ -25,16 +26,41 @@ WORDS = frozenset(
 )
 
 
-def _is_word(cell: Any) -> bool:
+def is_summary(cell: Any) -> bool:
+    """Whether an id is a word that names a summary, and not a row of the table."""
     return isinstance(cell, str) and cell.strip().lower().rstrip(":") in WORDS
 
 
 def refuse(ids: Sequence[Any], where: Callable[[int], str]) -> None:
-    """Refuse a file whose last row, and no other, is named like a summary."""
-    if len(ids) > 1 and _is_word(ids[-1]) and not any(map(_is_word, ids[:-1])):
-        raise GateError(
-            "summary_row",
-            f"the last row looks like a summary of the others (id {quoted(ids[-1])})",
-            where=where(len(ids) - 1),
-            help="remove the summary row, or rename the item if it is one",
-        )
+    """Refuse a file whose first or last rows, and no others, are named like summaries."""
+    marks = [is_summary(cell) for cell in ids]
+    if True not in marks or False not in marks:
+        return
+    first, last = marks.index(False), len(marks) - 1 - marks[::-1].index(False)
+    if any(marks[first:last]):
+        return
+    row = len(ids) - 1 if last < len(ids) - 1 else 0
+    raise GateError(
+        "summary_row",
+        f"the {'last' if row else 'first'} row looks like a summary of the others (id {quoted(ids[row])})",
+        where=where(row),
+        help="remove the summary row, or rename the item if it is one",
+    )
+
+
+def refuse_without_id(ids: Sequence[Any], where: Callable[[int], str]) -> None:
+    """Refuse a first or last row that, unlike all others, has no id: it holds the counts or the averages."""
+    without = [row for row, cell in enumerate(ids) if _is_nothing(cell)]
+    if len(ids) < 3 or len(without) != 1 or 0 < without[0] < len(ids) - 1:
+        return
+    raise GateError(
+        "invalid_id",
+        f"the {'last' if without[0] else 'first'} row has no id, unlike the {len(ids) - 1} others: "
+        "it looks like a summary of them",
+        where=where(without[0]),
+        help="remove the summary row, or give the item its id",
+    )
+
+
+def _is_nothing(cell: Any) -> bool:
+    return cell is None or cell is ABSENT or (isinstance(cell, str) and not cell.strip())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -234,6 +236,66 @@ def test_a_summary_row_is_refused(tmp_path: Path, word: str) -> None:
     error = refusal(tmp_path, f"id,score\na,1\nb,0\n{word},0.5\n", metrics={"score": "graded"})
     assert error.code == "summary_row"
     assert error.where.endswith(":4")
+
+
+@pytest.mark.parametrize(
+    "rows", ["overall,0.5\na,1\nb,0", "all,0.5\nmean,0.5\na,1\nb,0", "a,1\nb,0\nmean,1\nstd,0"]
+)
+def test_summary_rows_before_or_after_the_others_are_refused(tmp_path: Path, rows: str) -> None:
+    assert refusal(tmp_path, f"id,score\n{rows}\n", metrics={"score": "graded"}).code == "summary_row"
+    lines = [dict(zip(("id", "score"), row.split(","), strict=True)) for row in rows.split("\n")]
+    packed = gzip.compress(jsonl([line | {"score": float(line["score"])} for line in lines]).encode())
+    assert refusal(tmp_path, packed, metrics={"score": "graded"}).code == "summary_row"
+
+
+def test_items_that_are_called_like_summaries_among_others_are_items(tmp_path: Path) -> None:
+    assert len(table(tmp_path, "id,score\nsum,1\nmax,0\ncount,1\nrev,1\nmean,0\n")) == 5
+
+
+def test_a_first_row_of_counts_has_no_id(tmp_path: Path) -> None:
+    rows = [{"accuracy": 0.5, "total": 2}, {"id": "a", "score": 1}, {"id": "b", "score": 0}]
+    error = refusal(tmp_path, jsonl(rows))
+    assert "the first row has no id" in error.message
+    assert error.where.endswith(":1")
+
+
+AVERAGES = {
+    "one row a metric": "metric,score\nfaithfulness,0.8\nrelevancy,0.7\n",
+    "statistics": "id,score\ncount,8\nmean,0.5\nstd,0.1\nmin,0\n25%,0\n50%,1\n75%,1\nmax,1\n",
+    "an object a task": json.dumps({f"t{i}": {"acc": 0.5, "acc_stderr": 0.1} for i in range(5)}),
+}
+
+
+@pytest.mark.parametrize("content", AVERAGES.values(), ids=AVERAGES)
+def test_averages_are_called_averages(tmp_path: Path, content: str) -> None:
+    named = {"id": "metric"} if content.startswith("metric") else {}
+    assert refusal(tmp_path, content, metrics={"score": "graded"}, **named).code == "averages_only"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {
+            "accuracy": 0.5,
+            "details": {str(i): {"correct": i % 2} | ({"n": 1} if i else {}) for i in range(6)},
+        },
+        {f"q{i}": i / 30 for i in range(30)},
+    ],
+)
+def test_rows_under_their_ids_are_named(tmp_path: Path, document: dict[str, Any]) -> None:
+    assert refusal(tmp_path, json.dumps(document)).code == "rows_by_key"
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("format_name", ["auto", "jsonl", "csv"])
+def test_a_pointer_of_git_lfs_is_no_file(
+    tmp_path: Path, pack: Callable[[bytes], bytes], format_name: str
+) -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 23456457\n"
+    error = refusal(tmp_path, pack(pointer), format=format_name)
+    assert "a Git LFS pointer, not the file" in error.message
+    assert "git lfs pull" in error.help
+    assert refusal(tmp_path, "/annex/objects/SHA256E-s9--abc.jsonl\n").code == "file_pointer"
 
 
 def test_an_empty_last_id_is_refused(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ SAMPLES = {
     "promptfoo": tools.promptfoo([tools.promptfoo_row(i, even(i)) for i in range(N)]),
     "inspect": tools.inspect_eval(tools.inspect_samples(4, 2, even)),
     "deepeval": tools.deepeval(N, even),
+    "terminal_bench": tools.terminal_bench({"a": [True], "b": [False]}),
+    "alpaca_eval": tools.alpaca_eval([1, 2, 1.5, 0]),
     "swebench": tools.swebench(["a__x-1", "a__x-2"], ["a__x-1"]),
     "evalplus": tools.evalplus(N, even),
     "human_eval": tools.human_eval(N, even),
@@ -370,13 +372,61 @@ def test_swebench_what_was_not_submitted_is_kept_for_the_comparison(tmp_path: Pa
     assert (unread.column, sum(unread.words.values()), unread.runs) == ("incomplete_ids", 3, 8)
 
 
-def test_a_verdict_of_null_is_no_failure_of_the_model(tmp_path: Path) -> None:
-    """terminal-bench lists such tasks as unresolved."""
-    report = {"resolved_ids": ["a"], "unresolved_ids": ["b", "c"]}
-    rows = [("a", True), ("b", False), ("c", None)]
-    report["results"] = [{"task_id": task, "is_resolved": verdict} for task, verdict in rows]  # type: ignore[misc]
-    found = table(tmp_path, json.dumps(report), metrics={"resolved": "binary"})
-    assert found.failed.tolist() == [False, False, True]
+def test_terminal_bench_trials_are_repeats_and_a_verdict_of_null_is_a_failed_run(tmp_path: Path) -> None:
+    content = tools.terminal_bench({"a": [True, False], "b": [False, None], "c": [None, None]})
+    found = table(tmp_path, content, metrics={"resolved": "binary", "resolved_of_completed": "binary"})
+    assert found.source.format == "terminal_bench"
+    assert found.failed.tolist() == [False, False, False, True, True, True]
+    assert found.values["resolved"][:3].tolist() == [1, 0, 0]
+    assert np.isnan(found.values["resolved_of_completed"][3:]).all()
+    assert found.repeats is not None
+    assert found.repeats.tolist() == ["1", "2"] * 3
+    accepted = {"is_resolved": ("*",)}
+    as_zero = table(tmp_path, content, metrics={"resolved": "binary"}, completed=accepted)
+    assert (as_zero.failed.any(), as_zero.values["resolved"].sum()) == (False, 1)
+
+
+def test_alpaca_eval_win_is_preference_minus_one_and_a_tie_is_half(tmp_path: Path) -> None:
+    wanted = {"win": "graded", "preference": "graded"}
+    found = table(tmp_path, tools.alpaca_eval([1, 2, 0, 1.5, 1.25, None]), metrics=wanted)
+    assert found.values["win"][:5].tolist() == [0, 1, 0.5, 0.5, 0.25]
+    assert found.values["preference"][:5].tolist() == [1, 2, 1.5, 1.5, 1.25]
+    assert found.failed.tolist() == [False] * 5 + [True]
+    assert refusal(tmp_path, tools.alpaca_eval([1, 3]), metrics=wanted).code == "invalid_report"
+
+
+CONTRADICTIONS = {
+    "resolved and unresolved": tools.swebench(IDS, IDS[:2], unresolved_ids=IDS[1:]),
+    "resolved and broken": tools.swebench(IDS, IDS[:2], error_ids=IDS[:1]),
+    "resolved and never run": tools.swebench(IDS, IDS[:2], incomplete_ids=IDS[:1]),
+    "a count and its list": json.dumps(json.loads(tools.swebench(IDS, IDS[:2])) | {"resolved_instances": 3}),
+    "trials and their list": tools.terminal_bench({"a": [True], "b": [False]}, resolved_ids=["b"]),
+}
+
+
+@pytest.mark.parametrize("content", CONTRADICTIONS.values(), ids=CONTRADICTIONS)
+def test_a_report_of_ids_that_contradicts_itself_is_refused(tmp_path: Path, content: str) -> None:
+    assert refusal(tmp_path, content, metrics={"resolved": "binary"}).code == "contradiction"
+
+
+def test_a_row_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
+    row = {"task_id": "H/0", "completion": "c", "passed": True, "result": "failed: x"}
+    files = {"passed": json.dumps(row) + "\n" + json.dumps(row | {"task_id": "H/1"})}
+    metric = {"name": "Bias", "score": 0.1, "success": False}
+    case = {"name": "a", "input": "q", "success": True, "metricsData": [metric]}
+    files["success"] = json.dumps({"testCases": [case]})
+    graded = tools.promptfoo([tools.promptfoo_row(0, True, gradingResult={"pass": False, "score": 0})])
+    test = {"nodeid": "t", "outcome": "passed", "call": {"outcome": "failed"}}
+    several = [*files.items(), ("success", graded), ("passed", json.dumps({"tests": [test]}))]
+    for name, content in several:
+        assert refusal(tmp_path, content, metrics={name: "binary"}).code == "contradiction"
+
+
+def test_what_has_one_key_of_a_tool_is_not_its_file(tmp_path: Path) -> None:
+    rows = [{"id": f"{i}", "score": even(i)} for i in range(N)]
+    for document in ({"testCases": rows}, {"results": {"version": 3, "results": rows}}):
+        found = table(tmp_path, json.dumps(document))
+        assert (found.source.format, len(found)) == ("json", N)
 
 
 def test_swebench_other_names_and_missing_universe(tmp_path: Path) -> None:

@@ -206,6 +206,32 @@ def swebench(ids: Sequence[str], resolved: Sequence[str], **lists: Sequence[str]
     return json.dumps(report | listed | {"schema_version": 2}, indent=4)
 
 
+def terminal_bench(verdicts: Mapping[str, Sequence[bool | None]], **more: Any) -> str:
+    """trials of each task."""
+    rows = [
+        {"task_id": task, "trial_name": f"{task}.{k}-of-{len(trials)}", "is_resolved": verdict}
+        | {"failure_mode": "unknown_agent_error" if verdict is None else "unset"}
+        for task, trials in verdicts.items()
+        for k, verdict in enumerate(trials, 1)
+    ]
+    solved = [task for task, trials in verdicts.items() if any(trials)]
+    others = [task for task, trials in verdicts.items() if not all(trials)]
+    report = {"results": rows, "n_resolved": len(solved), "resolved_ids": solved, "unresolved_ids": others}
+    return json.dumps(report | more)
+
+
+def alpaca_eval(preferences: Sequence[float | None], *, judge: str = "j", reference: str = "r") -> str:
+    fixed = {
+        "output_1": "a",
+        "generator_1": reference,
+        "output_2": "b",
+        "generator_2": "m",
+        "annotator": judge,
+    }
+    rows = [fixed | {"instruction": f"do {i}", "preference": p} for i, p in enumerate(preferences)]
+    return json.dumps(rows)
+
+
 def evalplus(n: int, right: Right, *, samples: int = 1) -> str:
     def sample(i: int, k: int) -> dict[str, Any]:
         base = "pass" if right(i + k) else "fail"

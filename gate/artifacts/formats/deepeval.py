@@ -8,7 +8,7 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.ids import content_id
-from gate.artifacts.own import Context, Run, records
+from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
@@ -87,6 +87,7 @@ def _input(case: Case) -> str:
 
 
 def _metrics(case: Case, path: str) -> dict[str, Any]:
+    _refuse_contradiction(case, path)
     found: dict[str, Any] = {"success": _success(case)}
     for metric in _data(case):
         name = metric.get("name")
@@ -103,6 +104,12 @@ def _metrics(case: Case, path: str) -> dict[str, Any]:
         found[name] = NoNumber("error in the metric") if error else metric.get("score")
         found[f"{name}.success"] = NoNumber("error in the metric") if error else metric.get("success")
     return found
+
+
+def _refuse_contradiction(case: Case, path: str) -> None:
+    failed = [str(m.get("name")) for m in _data(case) if m.get("success") is False and not m.get("error")]
+    if failed and case.get("success") is True:
+        raise contradiction(f"a case is a success, but not by its metric {quoted(failed[0])}", path)
 
 
 def _success(case: Case) -> Any:

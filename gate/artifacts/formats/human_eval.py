@@ -6,9 +6,10 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.formats.mapped_json import json_lines
-from gate.artifacts.own import Context, Run, records
+from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.table import ReadRequest
+from gate.errors import quoted
 
 _TEXTS = frozenset({"task_id", "completion", "result", "completion_id", "prompt", "solution"})
 
@@ -17,6 +18,11 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     """All samples. Other numeric columns that runners add are metrics as well."""
     runs = []
     for line, row in json_lines(content):
+        said = row.get("result")
+        if isinstance(said, str) and row.get("passed") is not (said.strip().lower() == "passed"):
+            raise contradiction(
+                f"passed is {row.get('passed')!a}, but result is {quoted(said)}", content.where(line)
+            )
         metrics: dict[str, Any] = {"passed": row.get("passed")}
         metrics |= {name: cell for name, cell in row.items() if name not in _TEXTS and _is_value(cell)}
         runs.append(Run(row.get("task_id"), metrics, row, line=line))

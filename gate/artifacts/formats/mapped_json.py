@@ -154,20 +154,38 @@ def _rows_inside(document: dict[str, Any], paths: Sequence[str], path: str) -> l
         raise GateError(
             "ambiguous_rows", f"several lists of objects in it ({listed})", where=path, help=SHAPE_HELP
         )
-    keys = {frozenset(value) if isinstance(value, dict) else None for value in document.values()}
-    if len(document) > 3 and len(keys) == 1 and None not in keys:
-        raise GateError(
-            "rows_by_key",
-            f"no list of items, but {len(document)} objects alike ({examples(list(document))})",
-            where=path,
-            help="write a list of objects with ids (pandas: orient='records'); averages are no items",
-        )
+    _refuse_rows_by_key(document, path, depth=1)
     if paths and lookup(document, paths[0], path) is not ABSENT:
         return [document]  # a file of JSON Lines with one line
+    _refuse_rows_by_key(document, path, depth=3)
+    scores = [value for value in document.values() if isinstance(value, int | float)]
+    if len(scores) == len(document) > 20:
+        raise _rows_by_key(f"{len(document)} numbers, each under a key of its own", document, path)
     numbers = [name for name in leaves(document) if isinstance(lookup(document, name), int | float)]
     if numbers:
         raise averages_only(f"no list of items; numbers at {examples(numbers)}", path)
     raise GateError("no_items", "there is no list of items in it", where=path, help=SHAPE_HELP)
+
+
+def _refuse_rows_by_key(value: Mapping[str, Any], path: str, *, depth: int) -> None:
+    """Refuse rows that lie under their ids: objects, more than three, with a key in common."""
+    inner = [one for one in value.values() if isinstance(one, dict)]
+    shared = set.intersection(*map(set, inner)) if len(inner) == len(value) > 3 else set()
+    if any("stderr" in key for key in shared):
+        raise averages_only(f"{len(value)} objects with standard errors: {examples(list(value))}", path)
+    if shared:
+        raise _rows_by_key(f"{len(value)} objects alike", value, path)
+    for one in inner if depth > 1 else ():
+        _refuse_rows_by_key(one, path, depth=depth - 1)
+
+
+def _rows_by_key(found: str, rows: Mapping[str, Any], path: str) -> GateError:
+    return GateError(
+        "rows_by_key",
+        f"no list of items, but {found} ({examples(list(rows))})",
+        where=path,
+        help="write a list of objects with ids (pandas: orient='records'); averages are no items",
+    )
 
 
 def _lists(value: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, list[Any]]]:

@@ -14,7 +14,7 @@ from gate.artifacts.content import Content
 from gate.artifacts.formats import promptfoo_systems
 from gate.artifacts.formats.mapped_json import json_lines
 from gate.artifacts.ids import content_id
-from gate.artifacts.own import Context, Run, accepted_columns, records
+from gate.artifacts.own import Context, Run, accepted_columns, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest
@@ -48,6 +48,8 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         rows, label = promptfoo_systems.first(rows)
     else:
         rows, label = promptfoo_systems.chosen(rows, wanted, content.path)
+    for index, (_, row) in enumerate(rows):
+        _refuse_contradiction(row, f"result {index + 1}", content.path)
     fine = GRADER in accepted_columns(request)
     runs = [
         _run(key, line, row, fine=fine)
@@ -91,6 +93,14 @@ def _is_lines(content: Content) -> bool:
     from gate.artifacts.detect import is_json_lines  # noqa: PLC0415
 
     return is_json_lines(content)
+
+
+def _refuse_contradiction(row: Row, place: str, path: str) -> None:
+    grading = row.get("gradingResult")
+    graded = grading.get("pass") if isinstance(grading, Mapping) else None
+    if isinstance(graded, bool) and graded is not row.get("success") and isinstance(row.get("success"), bool):
+        text = f"{place}: success is {row['success']}, but gradingResult.pass is {graded}"
+        raise contradiction(text, path)
 
 
 def _keys(rows: list[Row]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.formats.pytest_outcome import METRIC_PREFIX, measured, rerun_caution
-from gate.artifacts.own import Context, Run, records
+from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
@@ -57,6 +57,8 @@ def _run(test: Any, where: str) -> Run:
     properties = _properties(test.get("user_properties"))
     metrics |= {name: measured(value) for name, value in properties.items() if name not in metrics}
     metrics |= {METRIC_PREFIX + name: measured(value) for name, value in properties.items()}
+    if outcome == "passed" and isinstance(call, Mapping) and call.get("outcome") in {"failed", "error"}:
+        raise contradiction("the outcome is passed, but that of the call is not", where)
     failed_call = isinstance(call, Mapping) and call.get("outcome") == "failed"
     if outcome == "error" and failed_call:
         metrics["passed"] = 0  # the test failed, and then its tear-down broke

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from gate.artifacts.content import Content
-from gate.artifacts.own import Context, Run, accepted_columns, records
+from gate.artifacts.own import Context, Run, accepted_columns, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.errors import GateError, examples
 
 STRICT, COMPLETED = "resolved", "resolved_of_completed"
-_BROKE = ("error_ids", "infra_failure_ids", "ambiguous_failure_ids", "is_resolved")
+_BROKE = ("error_ids", "infra_failure_ids", "ambiguous_failure_ids")
 _NOT_RUN = (*_BROKE, "incomplete_ids")
 _KINDS = (*_NOT_RUN, "empty_patch_ids", "unresolved_ids", "resolved_ids", "completed_ids")
 
@@ -26,9 +26,9 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     document = content.document()
     refuse_doubled(document, content.path, None)
     lists = {name: _ids(document, name, content.path) for name in (*_KINDS, "submitted_ids")}
-    lists["is_resolved"] = _without_verdict(document)
     resolved = lists["resolved_ids"] or _ids(document, "resolved", content.path)
     lists["resolved_ids"] = resolved
+    _refuse_contradictions(document, lists, content.path)
     universe = _universe(document, lists, content.path)
     kind_of = {item: name for name in reversed(_NOT_RUN) for item in lists[name]}
     done = set(resolved)
@@ -50,12 +50,17 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     return records(runs, request, context)
 
 
-def _without_verdict(document: Mapping[str, Any]) -> list[str]:
-    """Tasks that terminal-bench lists as unresolved, though agent or verifier broke: the verdict is null."""
-    rows = document.get("results")
-    rows = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-    found = [row.get("task_id") for row in rows if "is_resolved" in row and row["is_resolved"] is None]
-    return sorted({task for task in found if isinstance(task, str)})
+def _refuse_contradictions(document: Mapping[str, Any], lists: Mapping[str, list[str]], path: str) -> None:
+    """An id has one outcome, and the report's own counts are those of its lists."""
+    resolved = set(lists["resolved_ids"])
+    for name in (*_NOT_RUN, "empty_patch_ids", "unresolved_ids"):
+        both = sorted(resolved.intersection(lists[name]))
+        if both:
+            raise contradiction(f"ids both in resolved_ids and in {name} ({examples(both)})", path)
+    for name in ("resolved", "unresolved"):
+        count, listed = document.get(f"{name}_instances"), document.get(f"{name}_ids")
+        if isinstance(count, int) and isinstance(listed, list) and count != len(listed):
+            raise contradiction(f"{name}_instances is {count}, but {name}_ids lists {len(listed)}", path)
 
 
 def _ids(document: Mapping[str, Any], name: str, path: str) -> list[str]:

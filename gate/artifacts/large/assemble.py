@@ -68,7 +68,8 @@ def _work(pulled: Pulled, request: ReadRequest, source: Source) -> _Work | None:
     rows = rows_of(pulled.ids, pulled.count)
     if rows is None or (pulled.text and pulled.ids.partition(b"\n")[0].endswith(b".0")):
         return None
-    summary.refuse(["", pulled.ids[:-1].rpartition(b"\n")[2].decode("utf-8")], job.where)
+    ends = (pulled.ids.partition(b"\n")[0], b"", pulled.ids[:-1].rpartition(b"\n")[2])
+    summary.refuse([end.decode("utf-8") for end in ends], job.where)
     repeats = _repeats(job)
     found = sort_rows(rows)
     if repeats is None:
