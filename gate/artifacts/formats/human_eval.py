@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gate.artifacts.content import Content
@@ -18,11 +19,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     """All samples. Other numeric columns that runners add are metrics as well."""
     runs = []
     for line, row in json_lines(content):
-        said = row.get("result")
-        if isinstance(said, str) and row.get("passed") is not (said.strip().lower() == "passed"):
-            raise contradiction(
-                f"passed is {row.get('passed')!a}, but result is {quoted(said)}", content.where(line)
-            )
+        _refuse_contradiction(row, content.where(line))
         metrics: dict[str, Any] = {"passed": row.get("passed")}
         metrics |= {name: cell for name, cell in row.items() if name not in _TEXTS and _is_value(cell)}
         runs.append(Run(row.get("task_id"), metrics, row, line=line))
@@ -34,3 +31,10 @@ def load(content: Content, request: ReadRequest | None) -> Records:
 
 def _is_value(cell: Any) -> bool:
     return cell is None or isinstance(cell, int | float) or not isinstance(cell, str | list | dict)
+
+
+def _refuse_contradiction(row: Mapping[str, Any], where: str) -> None:
+    """``passed`` and ``result`` say the same; words of other runners say nothing."""
+    said, passed = str(row.get("result")), row.get("passed")
+    if passed is (said != "passed") and said.startswith(("passed", "failed", "timed out")):
+        raise contradiction(f"passed is {passed}, but result is {quoted(said)}", where)
