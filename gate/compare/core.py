@@ -10,9 +10,14 @@ from gate.compare.measure import Bound, Tested, described, run_test
 from gate.compare.model import Comparison
 from gate.compare.selection import Selection
 from gate.compare.setting import Setting, TestChoice
+from gate.stats.assurance import BOUNDED
 from gate.stats.binary_intervals import requested_interval
-from gate.stats.results import TestResult
+from gate.stats.registry import METHODS
+from gate.stats.results import Caution, TestResult
+from gate.stats.unconditional import exact_p
+from gate.words import p_value
 
+VETOES = frozenset({"no_regression", "slice_no_regression"})
 SAME_FILE = (
     "baseline and candidate are the same file, or a copy, and the same system: there is nothing to compare"
 )
@@ -62,7 +67,7 @@ def compare(
         **_decisive(tested, role_mode[1]),
         insufficient=_data_row(selection, tested.result, setting),
         interval_requested=_requested(choice, tested, setting),
-        cautions=tested.result.cautions,
+        cautions=(*tested.result.cautions, *_exact_disagrees(choice, tested, role_mode[1], setting)),
         seed_reading=_seed_reading(tested, beside.get("mde"), beside["delta"]),
         clusters=cluster_block(selection),
     )
@@ -76,7 +81,7 @@ def method_of(choice: TestChoice, selection: Selection, null_value: float, setti
 
 def _decisive(tested: Tested, mode: str) -> dict[str, Any]:
     result = tested.result
-    harm = mode in {"no_regression", "slice_no_regression"}
+    harm = mode in VETOES
     return {
         "method": result.method,
         "null_value": tested.null_value,
@@ -101,6 +106,21 @@ def _data_row(selection: Selection, result: TestResult, setting: Setting) -> str
         counts = f"{int((selection.gains > 0).sum())} better, {int((selection.gains < 0).sum())} worse"
         return f"{selection.n} items, fewer than items.min {setting.min_items} ({counts})"
     return result.insufficient
+
+
+def _exact_disagrees(choice: TestChoice, tested: Tested, mode: str, setting: Setting) -> tuple[Caution, ...]:
+    """An approximate test of pass/fail that lets the candidate through where the exact one would not."""
+    result, pairs = tested.result, tested.pairs
+    approximate = result.method in METHODS and result.method not in BOUNDED
+    if not (choice.kind == "binary" and pairs.binary and approximate) or mode == "watch":
+        return ()
+    harm = mode in VETOES
+    exact_id, exact = exact_p(pairs, result.null_value, setting.level, harm=harm)
+    p = result.p_less if harm else result.p_greater
+    if (p < setting.level) is harm or (exact < setting.level) is not harm:
+        return ()
+    found = f"{result.method} passes (p {p_value(p)}), {exact_id} does not (p {p_value(exact)})"
+    return (Caution("exact_test_disagrees", f"{found} at level {setting.level:g}"),)
 
 
 def _requested(choice: TestChoice, tested: Tested, setting: Setting) -> Any:

@@ -197,7 +197,7 @@ def _veto(
 def _beside_veto(found: Comparison, choice: TestChoice, selection: Selection) -> dict[str, Any]:
     """The p of a clean sweep, and for a mean the sign test, over items or whole clusters."""
     clustered = selection.table.clusters is not None
-    gains = clusters_of(selection).totals if clustered else selection.gains
+    gains = clusters_of(selection).changes if clustered else selection.gains
     sweep = max(clean_sweep(len(gains)), 1 / (found.resamples + 1) if found.resamples else 0.0)
     if choice.is_binary(selection.metric) or found.estimand != "mean":
         return {"clean_sweep": sweep}

@@ -55,8 +55,17 @@ class Clusters:
     @property
     def varies(self) -> bool:
         """Whether the clusters' mean differences are not all one and the same."""
-        largest = float(np.abs(self.totals).max())
-        return self.count > 1 and bool(np.any(np.abs(self.residuals) > 1e-12 * largest))
+        return self.count > 1 and bool(np.any(np.abs(self.residuals) > self.rounding))
+
+    @property
+    def rounding(self) -> float:
+        """What is only a rounding error in a cluster's total: gains and losses may have cancelled in it."""
+        return 1e-12 * math.sqrt(self.squares)
+
+    @property
+    def changes(self) -> Floats:
+        """The totals, exactly 0 where gains and losses cancel."""
+        return np.where(np.abs(self.totals) <= self.rounding, 0.0, self.totals)
 
     def digest(self) -> bytes:
         """SHA-256 of the sorted clusters; the seed of resampling comes from it."""

@@ -39,9 +39,10 @@ def cluster_result(
 def no_spread(method: str, data: Clusters, ask: Ask) -> TestResult:
     """Clusters of one and the same mean difference: the exact sign-flip test over clusters decides."""
     null_value, level, _, _ = ask
-    side = data.mean - null_value
-    side = 0.0 if abs(side) <= 1e-12 * max(1.0, abs(data.mean)) else side
-    greater, less, limits = swept(side, data.mean, data.count, level)
+    slack = data.rounding / data.n
+    mean = 0.0 if abs(data.mean) <= slack else data.mean
+    side = 0.0 if abs(mean - null_value) <= slack else mean - null_value
+    greater, less, limits = swept(side, mean, data.count, level)
     result = cluster_result(method, data, ask, greater, less, limits)
-    unknown = "" if data.mean else "no cluster changed: the spread between clusters is unknown"
+    unknown = "" if mean else "no cluster changed: the spread between clusters is unknown"
     return replace(result, smallest_p=clean_sweep(data.count), insufficient=unknown)

@@ -46,6 +46,8 @@ def cluster_sign_flip(data: Clusters, ask: Ask) -> TestResult:
 
     The wild cluster bootstrap with the null imposed and Rademacher weights. The interval inverts it.
     """
+    if not data.varies:
+        return no_spread("cluster_sign_flip", data, ask)
     if data.count <= EXACT_CLUSTERS:
         return _from_outcome("cluster_sign_flip", data, ask, _exact_flips(data, ask[0], ask[1]), 0, 0)
     return _resampled("cluster_sign_flip", _random_flips, data, ask)

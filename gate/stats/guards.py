@@ -38,6 +38,8 @@ def too_few_changed(result: TestResult, pairs: Pairs, scale: Scale | None, level
     if changed >= FEWEST_CHANGED:
         return result
     if result.null_value >= 0 and pairs.ratio == 1.0:
+        if changed and pairs.values.size == 1:
+            return result
         return result if result.insufficient else replace(result, insufficient=_few_words(changed))
     known = scale or observed_scale(pairs)
     bounds = difference_bounds(pairs, known) if known else None

@@ -78,7 +78,7 @@ def bca_sign_flip(
 def _resampled(
     method: str, draw: Draw, pairs: Pairs, null_value: float, level: float, resamples: int, seed: int | None
 ) -> TestResult:
-    if pairs.values.size == 1 and method != "sign_flip":
+    if pairs.values.size == 1:
         return no_spread(method, pairs, null_value, level)
     count = enough_resamples(resamples, level)
     outcome, used = _draw_once(method, draw, pairs, null_value, level, count, seed)

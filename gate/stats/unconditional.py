@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.stats.binary import no_disagreement, tango, tango_interval, tango_statistic
-from gate.stats.distributions import Floats, clip_p, clopper_pearson
+from gate.stats.distributions import Floats, binomial_sf, clip_p, clopper_pearson, normal_sf
 from gate.stats.inversion import lower_limit, upper_limit
+from gate.stats.pairs import Pairs
 from gate.stats.results import Caution, Interval, TestResult
 
 MOST_DISCORDANT = 5000
@@ -98,6 +99,19 @@ def p_greater(b: int, c: int, n: int, m: float, g: float) -> float:
         near = np.linspace(psi[max(best - 1, 0)], psi[min(best + 1, GRID - 1)], REFINED)
         tail = np.append(tail, region.tail(near))
     return min(1.0, float(tail.max()) + g)
+
+
+def exact_p(pairs: Pairs, null_value: float, level: float, *, harm: bool) -> tuple[str, float]:
+    """Id and one-sided p of the exact test of pass/fail: McNemar's against 0, else the unconditional one.
+
+    harm: of H0 "delta >= m", in the direction of a loss.
+    """
+    b, c, m = (pairs.c, pairs.b, -null_value) if harm else (pairs.b, pairs.c, null_value)
+    if null_value == 0:
+        return "mcnemar_exact", binomial_sf(b, b + c, 0.5)
+    if b + c > MOST_DISCORDANT:
+        return "exact_unconditional", normal_sf(tango_statistic(b, c, pairs.n, m))
+    return "exact_unconditional", p_greater(b, c, pairs.n, m, berger_boos_g(level))
 
 
 class _Region:
