@@ -35,3 +35,4 @@ class Decided:
     provenance: Mapping[str, Any]
     signature: str
     tool_version: str
+    decides: bool = True

@@ -23,7 +23,10 @@ from gate.summing_up import Judged, Waivers, for_history, history_faults, sum_up
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One ``gate run``. now: ISO time, for the records only. ci: what the CI system says of itself."""
+    """One ``gate run``. now: ISO time, for the records only. ci: what the CI system says of itself.
+
+    decides: False where nobody agreed beforehand that this policy judges; the report says so.
+    """
 
     loaded: LoadedPolicy
     baseline: str
@@ -33,6 +36,7 @@ class Request:
     expect_head: str | None = None
     read_only: bool = False
     reveal: bool = False
+    decides: bool = True
     cycle: str | None = None
     ci: Mapping[str, str] = field(default_factory=dict)
     now: str = ""

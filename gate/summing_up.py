@@ -123,6 +123,7 @@ def sum_up(
         provenance=_provenance(request, said.sets),
         signature=_signature(request, said.sets, gating),
         tool_version=request.tool_version,
+        decides=request.decides,
     )
 
 

@@ -11,7 +11,12 @@ from gate.ci.policy_change import PolicyChange
 from gate.ci.results import Result
 
 MOST: Final = 3
-_LEVELS: Final[Mapping[str, Level]] = {"promote": "notice", "hold": "warning", "inconclusive": "warning"}
+_LEVELS: Final[Mapping[str, Level]] = {
+    "promote": "notice",
+    "hold": "warning",
+    "inconclusive": "warning",
+    "advisory": "notice",
+}
 
 
 def annotation_lines(result: Result, change: PolicyChange | None, notes: Sequence[str]) -> list[str]:

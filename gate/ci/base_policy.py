@@ -51,7 +51,7 @@ def read_policy(path: str, ref: str, event: Event, workspace: Path) -> PolicyTex
     return PolicyText(source.decode(data, path), commit.id, commit.words, commit.stale)
 
 
-def repository_of(path: str, workspace: Path, url: str) -> tuple[Repository, str]:
+def repository_of(path: str, workspace: Path, url: str | None) -> tuple[Repository, str]:
     """The checkout that holds the policy, and the policy's path in it.
 
     The workspace itself where it is one; else the nearest folder above the policy (``checkout`` with a path).
@@ -61,7 +61,7 @@ def repository_of(path: str, workspace: Path, url: str) -> tuple[Repository, str
     for depth in [0, *range(len(parts) - 1, 0, -1)]:
         root = workspace.joinpath(*parts[:depth])
         if (root / ".git").exists() and not any(_is_link(workspace, parts[:k]) for k in range(1, depth + 1)):
-            return Repository(root, url if depth == 0 else ""), "/".join(parts[depth:])
+            return Repository(root, url if depth == 0 or url is None else ""), "/".join(parts[depth:])
     raise GateError(
         "ci_no_repository",
         "the workspace holds no git repository to read the policy from",
@@ -117,7 +117,7 @@ def _auto(event: Event, repository: Repository) -> Commit:
     if event.kind == "triggered":
         if not event.sha or not repository.has(event.sha):
             raise _unreachable(f"the commit of the event {event.name}")
-        return Commit(event.sha, f"the default branch's commit of the event {event.name}")
+        return Commit(event.sha, f"the commit of the event {event.name}")
     head = repository.head()
     if not head:
         raise _unreachable("the checked-out commit")

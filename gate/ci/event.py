@@ -17,14 +17,16 @@ from gate.errors import GateError
 Kind = Literal["queue", "change", "triggered", "trusted"]
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+@-]*")
-_BY_OTHERS = frozenset({"workflow_run", "issue_comment", "issues", "discussion", "discussion_comment"})
+_PAGE = re.compile(r"(.+?)(?:/-)?/(?:pull|pulls|pull-requests|pullrequest|merge_requests)/\d+(?:/.*)?")
+"""A change request's page on GitHub, Gitea, Bitbucket, Azure and GitLab."""
 LARGEST_EVENT = 1 << 25
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """kind: ``queue`` a merge queue's candidate; ``change`` a pull or merge request; ``triggered`` started by
-    someone's act on the default branch's workflow; ``trusted`` a push, a schedule, a hand.
+    something else than a commit (a schedule, a dispatch, a comment, another run), so that the checkout may be
+    of another commit than the event's; ``trusted`` a push, a hand.
 
     sha: the commit the system says it runs. head: the request's own last commit. base_ref: the branch it is
     for. base_sha: that branch's commit as the event knew it, which may be old. Unknown ones are empty.
@@ -36,7 +38,8 @@ class Event:
     head: str = ""
     base_ref: str = ""
     base_sha: str = ""
-    url: str = ""
+    url: str | None = ""
+    """Of the repository that is asked to take the change; None where the system does not say."""
 
     @property
     def untrusted(self) -> bool:
@@ -73,7 +76,7 @@ def _github(environ: Mapping[str, str]) -> Event:
     body = _body(environ.get("GITHUB_EVENT_PATH", ""))
     sha = _id(environ.get("GITHUB_SHA"))
     server, repository = environ.get("GITHUB_SERVER_URL", ""), environ.get("GITHUB_REPOSITORY", "")
-    url = f"{server}/{repository}" if server and repository else ""
+    url = f"{server}/{repository}" if server and repository else None
     if name == "merge_group":
         base = _id(_at(body, "merge_group", "base_sha"))
         return Event("queue", name, sha=sha, base_sha=base, url=url)
@@ -81,7 +84,7 @@ def _github(environ: Mapping[str, str]) -> Event:
         return Event(
             "change",
             name,
-            sha=sha,
+            sha="" if name == "pull_request_target" else sha,  # there it is the base branch's
             head=_id(_at(body, "pull_request", "head", "sha")),
             base_ref=_branch(_at(body, "pull_request", "base", "ref")),
             base_sha=_id(_at(body, "pull_request", "base", "sha")),
@@ -89,17 +92,18 @@ def _github(environ: Mapping[str, str]) -> Event:
         )
     if name.startswith("pull_request"):
         raise _unreadable(f"the event {name} names no pull request")
-    kind: Kind = "triggered" if name in _BY_OTHERS else "trusted"
-    return Event(kind, name, sha=sha, url=url)
+    return Event("trusted" if name == "push" else "triggered", name, sha=sha, url=url or "")
 
 
 def _gitlab(environ: Mapping[str, str]) -> Event:
     source = environ.get("CI_PIPELINE_SOURCE", "")
     sha = _id(environ.get("CI_COMMIT_SHA"))
-    url = environ.get("CI_REPOSITORY_URL", "")
     target = environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "")
+    if source == "external_pull_request_event":
+        return _gitlab_external(environ, sha)
     if source != "merge_request_event" and not target:
-        return Event("trusted", source or "a pipeline", sha=sha, url=url)
+        kind: Kind = "triggered" if sha and source not in {"", "push"} else "trusted"
+        return Event(kind, source or "a pipeline", sha=sha, url=environ.get("CI_REPOSITORY_URL", ""))
     older = environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_SHA") or environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA")
     return Event(
         "change",
@@ -108,7 +112,29 @@ def _gitlab(environ: Mapping[str, str]) -> Event:
         head=_id(environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")),
         base_ref=_branch(target),
         base_sha=_id(older),
-        url=url,
+        url=_gitlab_target(environ),
+    )
+
+
+def _gitlab_target(environ: Mapping[str, str]) -> str | None:
+    """The target project. CI_REPOSITORY_URL is the one in which the pipeline runs, which may be the fork."""
+    target, own = (environ.get(f"CI_{name}PROJECT_URL", "") for name in ("MERGE_REQUEST_", ""))
+    numbers = {environ.get(f"CI_{name}PROJECT_ID", "") for name in ("MERGE_REQUEST_", "")}
+    same = target == own if target and own else len(numbers) == 1 and "" not in numbers
+    return (environ.get("CI_REPOSITORY_URL") if same else None) or target or None
+
+
+def _gitlab_external(environ: Mapping[str, str], sha: str) -> Event:
+    prefix = "CI_EXTERNAL_PULL_REQUEST_"
+    sides = {environ.get(f"{prefix}{side}_REPOSITORY", "") for side in ("SOURCE", "TARGET")}
+    return Event(
+        "change",
+        "external pull request",
+        sha=sha,
+        head=_id(environ.get(f"{prefix}SOURCE_BRANCH_SHA")),
+        base_ref=_branch(environ.get(f"{prefix}TARGET_BRANCH_NAME")),
+        base_sha=_id(environ.get(f"{prefix}TARGET_BRANCH_SHA")),
+        url=environ.get("CI_REPOSITORY_URL") if len(sides) == 1 and "" not in sides else None,
     )
 
 
@@ -116,10 +142,13 @@ def _azure(environ: Mapping[str, str]) -> Event:
     sha, url = _id(environ.get("BUILD_SOURCEVERSION")), environ.get("BUILD_REPOSITORY_URI", "")
     target = environ.get("SYSTEM_PULLREQUEST_TARGETBRANCH", "")
     if environ.get("BUILD_REASON") != "PullRequest" and not target:
-        return Event("trusted", "a build", sha=sha, url=url)
+        pushed = environ.get("BUILD_REASON", "") in {"", "IndividualCI", "BatchedCI"}
+        return Event("triggered" if sha and not pushed else "trusted", "a build", sha=sha, url=url)
+    if environ.get("SYSTEM_PULLREQUEST_ISFORK", "").lower() == "true":
+        url = "" if url == environ.get("SYSTEM_PULLREQUEST_SOURCEREPOSITORYURI") else url
     head = _id(environ.get("SYSTEM_PULLREQUEST_SOURCECOMMITID"))
     base = _branch(target.removeprefix("refs/heads/"))
-    return Event("change", "pull request", sha=sha, head=head, base_ref=base, url=url)
+    return Event("change", "pull request", sha=sha, head=head, base_ref=base, url=url or None)
 
 
 def _jenkins(environ: Mapping[str, str]) -> Event:
@@ -127,7 +156,24 @@ def _jenkins(environ: Mapping[str, str]) -> Event:
     if not environ.get("CHANGE_ID"):
         return Event("trusted", "a build", sha=sha, url=url)
     base = _branch(environ.get("CHANGE_TARGET", ""))
-    return Event("change", "change request", sha=sha, base_ref=base, url=url)
+    return Event("change", "change request", sha=sha, base_ref=base, url=_jenkins_target(environ))
+
+
+def _jenkins_target(environ: Mapping[str, str]) -> str | None:
+    """The project that the change's page belongs to. GIT_URL is what was cloned, which may be the fork."""
+    page = _PAGE.fullmatch(environ.get("CHANGE_URL", ""))
+    if page is None:
+        return None
+    cloned = environ.get("GIT_URL", "")
+    return cloned if _project(cloned) == _project(page[1]) else page[1]
+
+
+def _project(url: str) -> str:
+    """host/path of a repository's address: however it is fetched, it is the same project."""
+    plain = re.sub(r"^[a-z+]+://", "", url.strip().lower())
+    plain = re.sub(r"^[^/@]*@", "", plain)
+    plain = re.sub(r"^([^/:]+):(?:\d+/)?", r"\1/", plain)
+    return plain.rstrip("/").removesuffix(".git").replace("//", "/")
 
 
 def _body(path: str) -> dict[str, Any]:

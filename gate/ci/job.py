@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gate.ci.base_history import lent_history
 from gate.ci.base_policy import WORKTREE, PolicyText, read_policy
 from gate.ci.event import Event, event_of
 from gate.ci.inputs import Inputs, inputs
 from gate.ci.places import Places, places
 from gate.ci.policy_change import PolicyChange, policy_change
+from gate.ci.repository import Repository
 from gate.errors import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
 from gate.policy.load import LoadedPolicy, loads
 
@@ -20,7 +22,8 @@ class Job:
     """What is known so far; a job may end at any point, and then this much is told.
 
     directory: for reports. policy_commit: an id or ``worktree``. notes: sentences for the reader.
-    warnings: those of the notes that are more than provenance.
+    warnings: those of the notes that are more than provenance. decides: False where a change says by itself
+    what judges it.
     """
 
     environ: Mapping[str, str]
@@ -32,6 +35,7 @@ class Job:
     warnings: list[str] = field(default_factory=list)
     change: PolicyChange | None = None
     advisory: bool = False
+    decides: bool = True
 
     def exit_code(self, code: int) -> int:
         """Advisory mode forgives verdicts, never an error or a bug."""
@@ -67,14 +71,38 @@ def judging_policy(job: Job, found: Inputs) -> LoadedPolicy:
     job.notes.append(f"Policy: {found.policy} of {words}.")
     if text.stale:
         job.warn("The base branch may have a newer policy: check out with fetch-depth: 2.")
-    if text.commit == WORKTREE and event.untrusted and not job.advisory:
-        job.advisory = True
-        job.warn("The policy comes from the change itself, so this run is only advisory.")
+    changed = event.untrusted or _is_elsewhere(event, job.where.workspace)
+    own = (WORKTREE, event.head, event.sha) if event.untrusted else (WORKTREE,)
+    if job.decides and changed and text.commit in own:
+        _decides_nothing(job, event, text)
     loaded = loads(text.text, found.policy)
+    if not job.decides or (changed and event.name != "schedule"):
+        _lend_history(job, found, loaded, event)
     if event.untrusted and text.commit != WORKTREE:
         job.change = policy_change(loaded, str(job.where.workspace / found.policy), words)
     (job.directory / "judging-policy.yaml").write_text(text.text, encoding="utf-8")
     return loaded
+
+
+def _is_elsewhere(event: Event, workspace: Path) -> bool:
+    """Whether the checkout is of another commit than the one that the event stands for."""
+    head = Repository(workspace).head() if (workspace / ".git").exists() else ""
+    return event.kind == "triggered" and bool(head) and head != event.sha
+
+
+def _decides_nothing(job: Job, event: Event, text: PolicyText) -> None:
+    job.decides = False
+    job.advisory = job.advisory or (event.untrusted and text.commit == WORKTREE)
+    job.warn("The policy comes from the change itself, so this run is only advisory: it decides nothing.")
+
+
+def _lend_history(job: Job, found: Inputs, loaded: LoadedPolicy, event: Event) -> None:
+    with Repository(job.where.workspace, event.url) as repository:
+        lent = lent_history(
+            found, repository, job.policy_commit, job.directory, loaded.policy, decides=job.decides
+        )
+    job.inputs = lent.inputs
+    job.notes += [lent.note] if lent.note else []
 
 
 def _first_policy(job: Job, found: Inputs, event: Event) -> PolicyText:
@@ -83,6 +111,7 @@ def _first_policy(job: Job, found: Inputs, event: Event) -> PolicyText:
         raise absent(found.policy)
     text = read_policy(found.policy, WORKTREE, event, job.where.workspace)
     assert text is not None
+    job.decides = False
     job.warn("The base side has no policy yet: this one is the change's own and decides nothing.")
     return text
 

@@ -37,13 +37,15 @@ _HEADER: Final = r"^http\..*\.extraheader$"
 
 @dataclass
 class Repository:
-    """The repository of a checkout. url: where to fetch what a shallow clone lacks; empty for nowhere.
+    """The repository of a checkout. url: where to fetch what a shallow clone lacks.
+
+    Empty is where the checkout came from, None is nowhere: the checkout of a change may come from a fork.
 
     What is fetched goes into a repository of our own, so the checkout's configuration has no part in it.
     """
 
     root: Path
-    url: str = ""
+    url: str | None = ""
     _own: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
 
     def __enter__(self) -> Self:
@@ -121,7 +123,7 @@ class Repository:
         return found
 
     def _fetch(self, what: str) -> bool:
-        url = self.url or self._origin()
+        url = self._origin() if self.url == "" else self.url
         if not url or "\n" in url or url.startswith("-"):
             return False
         options = ("--quiet", "--no-tags", "--depth=1", "--no-write-commit-graph")

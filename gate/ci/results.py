@@ -25,9 +25,9 @@ FILES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """verdict: one of VERDICTS or ``error``. report: the deciding ``gate.report/1``, empty on an error.
+    """verdict: one of VERDICTS, ``advisory`` where the run decides nothing, or ``error``.
 
-    help: what to do about an error.
+    report: the deciding ``gate.report/1``, empty on an error. help: what to do about an error.
     """
 
     verdict: str
@@ -35,11 +35,6 @@ class Result:
     report: Mapping[str, Any] = field(default_factory=dict)
     winner: str = ""
     help: str = ""
-
-    @property
-    def exit_code(self) -> int:
-        """The verdict's own code; an error that is a bug of the gate is the caller's to know."""
-        return VERDICTS.get(self.verdict, 2)
 
 
 def result_of(directory: Path, code: int, complaint: str) -> Result:
@@ -50,8 +45,9 @@ def result_of(directory: Path, code: int, complaint: str) -> Result:
         return _error(found, complaint)
     reports = found.get("reports", [found])
     winner = str(found.get("winner") or "")
+    word = "advisory" if found.get("decides") is False else str(verdict)
     chosen = next((one for one in reports if winner and _candidate(one) == winner), reports[0])
-    return Result(str(verdict), _reason(chosen), chosen, winner if len(reports) > 1 else _candidate(chosen))
+    return Result(word, _reason(chosen), chosen, winner if len(reports) > 1 else _candidate(chosen))
 
 
 def outputs(result: Result, directory: Path, policy_commit: str) -> dict[str, str]:

@@ -26,8 +26,9 @@ def tell(job: Job, result: Result) -> list[str]:
 
 
 def _forgiven(job: Job, result: Result) -> list[str]:
-    if job.advisory and result.verdict not in {"promote", "error"}:
-        return [f"Advisory: {result.verdict} does not fail this job."]
+    found = str(result.report.get("verdict", "error"))
+    if job.advisory and found not in {"promote", "error"}:
+        return [f"Advisory: {found} does not fail this job."]
     return []
 
 

@@ -92,7 +92,7 @@ def _decide(job: Job, options: list[str], streams: Streams) -> int:
     found = read_inputs(job)
     policy = judging_policy(job, found)
     os.chdir(job.where.workspace)
-    return decide(policy, _run_options(found, job.directory), streams)
+    return decide(policy, _run_options(job.inputs or found, job.directory), streams, decides=job.decides)
 
 
 def _choose_directory(job: Job) -> None:

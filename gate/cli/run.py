@@ -92,8 +92,8 @@ def _report_error(error: GateError, args: argparse.Namespace) -> None:
         output.deliver_error(error, args)
 
 
-def decide(policy: LoadedPolicy, args: argparse.Namespace, streams: Streams) -> int:
-    """The same by a policy that need not be the file of ``args``."""
+def decide(policy: LoadedPolicy, args: argparse.Namespace, streams: Streams, *, decides: bool = True) -> int:
+    """The same by a policy that need not be the file of ``args``; not ``decides``: it only advises."""
     forgiven = _forgiven(args.exit_zero_on)
     _refuse_same_candidate(args.candidate)
     check_targets(args)
@@ -107,6 +107,7 @@ def decide(policy: LoadedPolicy, args: argparse.Namespace, streams: Streams) -> 
         read_only=args.history_mode == "read-only",
         cycle=args.cycle,
         reveal=args.reveal,
+        decides=decides,
         ci=ci_facts(os.environ),
         now=datetime.now(UTC).isoformat(timespec="seconds"),
         tool_version=__version__,

@@ -26,6 +26,7 @@ OURS: Final[Mapping[str, tuple[bytes, ...]]] = {
     ),
     "outputs.env": (b"GATE_VERDICT=", b"GATE_POLICY_DIGEST="),
     "judging-policy.yaml": (),
+    "judging-history.jsonl": (b"gate.history/",),
 }
 """What a CI job writes into its report folder, with texts that every such file of the gate holds."""
 

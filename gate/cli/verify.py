@@ -144,6 +144,7 @@ def _again(reports: list[dict[str, Any]], history: str | None) -> dict[str, Any]
         history=history,
         read_only=history is not None,
         reveal=loaded.policy.cycles.feedback == "verdict" and reports[0]["gating"]["delta"] is not None,
+        decides=reports[0].get("decides", True),
         cycle=provenance.get("cycle"),
         now=_day(reports, [(waiver.rule, waiver.expires) for waiver in loaded.policy.waivers]),
         tool_version=__version__,

@@ -21,6 +21,7 @@ from gate.report.vocabulary import (
 )
 
 _CAUTION = block({"code": TEXT, "message": TEXT})
+_DECIDES = said(FLAG, "false where the policy is the change's own: the verdict is advice; absent otherwise")
 _REASON = block(
     {
         "rule": TEXT,
@@ -200,7 +201,8 @@ _REPORT = block(
             {"policy": maybe(TEXT), "sets": by_name(block(_PAIR_OF_SOURCES)), "cycle": maybe(TEXT)},
         ),
         "signature": TEXT,
-    }
+    },
+    {"decides": _DECIDES},
 )
 REPORTS = block(
     {
@@ -209,7 +211,8 @@ REPORTS = block(
         "exit_code": {"type": "integer", "minimum": 0, "maximum": 4},
         "winner": maybe(TEXT),
         "reports": {**many(ref("report")), "minItems": 1},
-    }
+    },
+    {"decides": _DECIDES},
 )
 DEFINITIONS: dict[str, Schema] = {
     "report": _REPORT,

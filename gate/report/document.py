@@ -44,6 +44,7 @@ def document(decided: Decided) -> dict[str, Any]:
         "limits": list(decided.limits),
         "provenance": dict(decided.provenance),
         "signature": decided.signature,
+        **({} if decided.decides else {"decides": False}),
     }
 
 
@@ -196,4 +197,5 @@ def several(documents: Sequence[dict[str, Any]], winner: str | None, verdict: st
         "exit_code": EXIT_CODES[verdict],
         "winner": winner,
         "reports": list(documents),
+        **({} if all(one.get("decides", True) for one in documents) else {"decides": False}),
     }

@@ -19,8 +19,14 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 def intoto(document: Report) -> str:
     """The statement as JSON; one line each (a bundle) for several challengers.
 
-    Errors: ``no_subject`` where there is no candidate file to speak of.
+    Errors: ``no_subject`` where there is no candidate file to speak of, ``decides_nothing`` for a run that is
+    only advisory.
     """
+    if document.get("decides") is False:
+        raise GateError(
+            "decides_nothing",
+            "the run decides nothing (its policy is the change's own), so there is nothing to attest",
+        )
     if "reports" in document:
         return "".join(json.dumps(statement(one), sort_keys=True) + "\n" for one in document["reports"])
     return json.dumps(statement(document), sort_keys=True, indent=1) + "\n"

@@ -62,7 +62,12 @@ def said(word: str) -> str:
 
 
 def verdict(report: Report) -> str:
-    """``promote``, with the waived rules where there are any."""
+    """``promote``, with the waived rules where there are any; whether it decides anything."""
+    text = _worded(report)
+    return f"{text} (advisory: decides nothing)" if report.get("decides") is False else text
+
+
+def _worded(report: Report) -> str:
     waived = [reason["rule"] for reason in report["reasons"] if reason["status"] == "waived"]
     word = str(report["verdict"])
     return f"{word} (waived: {_list(waived)})" if waived and word == "promote" else word

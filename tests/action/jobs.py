@@ -122,6 +122,10 @@ class Checkout:
         """The id of a branch's newest commit on the server."""
         return git(self.server, "rev-parse", branch)
 
+    def branches(self) -> list[str]:
+        """The server's branches."""
+        return git(self.server, "for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines()
+
     @property
     def url(self) -> str:
         return f"file://{self.server}"

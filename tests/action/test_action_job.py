@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from gate.cli.main import main
+
+from .composite import Finished
 from .jobs import BETTER, LOOSE, SAME, WORSE, Checkout, decide, write_results
 from .scenarios import HOSTILE, change, told
 
@@ -74,6 +78,18 @@ def test_several_challengers(pushed: Checkout) -> None:
     assert done.outputs["winner"] == "better.jsonl"
 
 
+def told_advisory(done: Finished, verdict: str, code: int) -> None:
+    """The report has its verdict, and nothing that a pipeline acts on says so."""
+    assert (done.outputs["verdict"], done.outputs["winner"], done.exit_code) == ("advisory", "", code)
+    assert done.outputs["attestation"] == ""
+    path = Path(done.outputs["report-json"])
+    report = json.loads(path.read_text("utf-8"))
+    assert (report["verdict"], report["decides"]) == (verdict, False)
+    assert f"{verdict} (advisory: decides nothing)" in done.summary
+    assert "GATE_VERDICT=advisory\n" in path.with_name("outputs.env").read_text("utf-8")
+    assert main(["render", str(path), "--format", "intoto"], StringIO(), StringIO()) == 2
+
+
 @pytest.mark.parametrize("mode", ["enforce", "advisory"])
 def test_the_first_policy_decides_nothing(checkout: Checkout, mode: str) -> None:
     started = change({"other.yaml": LOOSE}, BETTER)(checkout)
@@ -82,7 +98,7 @@ def test_the_first_policy_decides_nothing(checkout: Checkout, mode: str) -> None
         told(done, "error", 2)
         assert "merge the first policy with mode" in done.summary
     else:
-        told(done, "promote", 0)
+        told_advisory(done, "promote", 0)
         assert done.outputs["policy-commit"] == "worktree"
         assert "decides nothing" in done.summary
 
@@ -90,7 +106,7 @@ def test_the_first_policy_decides_nothing(checkout: Checkout, mode: str) -> None
 def test_a_worktree_policy_on_a_change_is_only_advisory(checkout: Checkout) -> None:
     started = change({"gate.yaml": LOOSE}, WORSE)(checkout)
     done = decide(checkout, checkout.environment(*started), policy_ref="worktree")
-    told(done, "block", 0)
+    told_advisory(done, "block", 0)
     assert "only advisory" in done.summary
     assert "warning" in done.commands
 
@@ -280,3 +296,29 @@ def test_every_report_of_an_earlier_run_is_known_as_our_own(pushed: Checkout, fi
     decide(pushed, pushed_environment(pushed), report_dir="reports", candidate=first)
     assert list((pushed.workspace / "reports").iterdir())
     told(decide(pushed, pushed_environment(pushed), report_dir="reports"), "promote", 0)
+
+
+@pytest.mark.parametrize("ref", ["head", "merge", "branch"])
+def test_a_policy_ref_that_is_the_change_itself_decides_nothing(checkout: Checkout, ref: str) -> None:
+    event, body, merged = change({"gate.yaml": LOOSE}, BETTER)(checkout)
+    head = body["pull_request"]["head"]["sha"]
+    branch = next(name for name in checkout.branches() if name != "main" and checkout.head(name) == head)
+    given = {"head": head, "merge": merged, "branch": f"refs/heads/{branch}"}[ref]
+    told_advisory(decide(checkout, checkout.environment(event, body, merged), policy_ref=given), "promote", 0)
+
+
+@pytest.mark.parametrize("event", ["workflow_run", "workflow_dispatch", "repository_dispatch", "check_run"])
+def test_a_worktree_policy_of_another_commit_than_the_events_decides_nothing(
+    checkout: Checkout, event: str
+) -> None:
+    _, _, merged = change({"gate.yaml": LOOSE}, BETTER)(checkout)
+    environment = checkout.environment(event, {}, checkout.head("main"))
+    told_advisory(decide(checkout, environment, policy_ref="worktree"), "promote", 0)
+    told(decide(checkout, checkout.environment(event, {}, merged), policy_ref="worktree"), "promote", 0)
+
+
+def test_a_base_side_policy_in_advisory_mode_keeps_its_verdict(checkout: Checkout) -> None:
+    done = decide(checkout, checkout.environment(*change({}, BETTER)(checkout)), mode="advisory")
+    told(done, "promote", 0)
+    assert "decides" not in json.loads(Path(done.outputs["report-json"]).read_text("utf-8"))
+    assert done.outputs["attestation"] != ""

@@ -93,8 +93,19 @@ def test_a_push_is_judged_by_its_commit_and_not_by_the_files(checkout: Checkout)
     assert (found.text, found.commit) == (POLICY, checkout.head("main"))
 
 
-@pytest.mark.parametrize("event", ["workflow_run", "issue_comment"])
-def test_an_event_of_others_is_judged_by_the_default_branch(checkout: Checkout, event: str) -> None:
+@pytest.mark.parametrize(
+    "event",
+    [
+        "workflow_run",
+        "issue_comment",
+        "repository_dispatch",
+        "workflow_dispatch",
+        "check_run",
+        "status",
+        "schedule",
+    ],
+)
+def test_an_event_is_judged_by_its_own_commit_whatever_is_checked_out(checkout: Checkout, event: str) -> None:
     base, _, _ = evil(checkout)
     checkout.check_out("evil", depth=1)
     found = judge(checkout, checkout.environment(event, {"workflow_run": {"head_sha": "x"}}, base))

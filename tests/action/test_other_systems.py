@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from gate.ci.event import event_of
 from gate.cli.main import main
 
-from .jobs import POLICY, Checkout
+from .jobs import POLICY, Checkout, git
 from .judging import evil, judge, refused
 
 GITLAB = {"GITLAB_CI": "true", "CI_PIPELINE_SOURCE": "merge_request_event"}
@@ -17,7 +18,8 @@ GITLAB = {"GITLAB_CI": "true", "CI_PIPELINE_SOURCE": "merge_request_event"}
 
 def gitlab(checkout: Checkout, sha: str, **more: str) -> dict[str, str]:
     target = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "CI_COMMIT_SHA": sha}
-    return GITLAB | target | {"CI_REPOSITORY_URL": checkout.url} | more
+    urls = {"CI_MERGE_REQUEST_PROJECT_URL": checkout.url, "CI_REPOSITORY_URL": checkout.url}
+    return GITLAB | target | urls | more
 
 
 def test_gitlab_merged_results_are_judged_by_the_merge_commits_base(checkout: Checkout) -> None:
@@ -50,8 +52,9 @@ def test_gitlab_without_a_server_labels_an_old_base_or_fails(checkout: Checkout)
             "TF_BUILD": "True",
             "BUILD_REASON": "PullRequest",
             "SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/main",
+            "BUILD_REPOSITORY_URI": "{url}",
         },
-        {"JENKINS_URL": "http://ci", "CHANGE_ID": "7", "CHANGE_TARGET": "main"},
+        {"JENKINS_URL": "http://ci", "CHANGE_ID": "7", "CHANGE_TARGET": "main", "CHANGE_URL": "{url}/pull/7"},
     ],
 )
 def test_azure_and_jenkins_are_judged_by_the_target_branch(
@@ -59,7 +62,7 @@ def test_azure_and_jenkins_are_judged_by_the_target_branch(
 ) -> None:
     base, _, _ = evil(checkout)
     checkout.check_out("evil", 1)
-    found = judge(checkout, system)
+    found = judge(checkout, {name: value.format(url=checkout.url) for name, value in system.items()})
     assert (found.text, found.commit) == (POLICY, base)
 
 
@@ -77,3 +80,78 @@ def test_the_command_writes_the_judging_policy(
     assert (tmp_path / "agreed.yaml").read_text() == POLICY
     assert base in out.getvalue()
     assert main(["ci", "policy", "--policy", "none.yaml"], StringIO(), StringIO()) == 2
+
+
+FORKED = [
+    {"CI_REPOSITORY_URL": "{fork}", "CI_PROJECT_URL": "{fork}", "CI_MERGE_REQUEST_PROJECT_URL": "{url}"},
+    {"CI_REPOSITORY_URL": "{fork}", "CI_MERGE_REQUEST_PROJECT_URL": "{url}"},
+    {"CI_REPOSITORY_URL": "{fork}", "CI_PROJECT_ID": "5", "CI_MERGE_REQUEST_PROJECT_ID": "2"},
+    {"CI_REPOSITORY_URL": "{fork}"},
+]
+AZURE = {
+    "TF_BUILD": "True",
+    "BUILD_REASON": "PullRequest",
+    "SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/main",
+}
+JENKINS = {"JENKINS_URL": "http://ci", "CHANGE_ID": "7", "CHANGE_TARGET": "main"}
+
+
+@pytest.mark.parametrize(
+    ("system", "known"),
+    [
+        *zip(
+            [GITLAB | {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"} | urls for urls in FORKED],
+            "1100",
+            strict=True,
+        ),
+        (JENKINS | {"GIT_URL": "{fork}", "CHANGE_URL": "{url}/pull/7", "CHANGE_FORK": "x"}, "1"),
+        (JENKINS | {"GIT_URL": "{fork}", "CHANGE_URL": "{url}/-/merge_requests/7"}, "1"),
+        (JENKINS | {"GIT_URL": "{fork}", "CHANGE_URL": "{url}/pull-requests/7/overview"}, "1"),
+        (JENKINS | {"GIT_URL": "{fork}", "CHANGE_FORK": "x"}, "0"),
+        (JENKINS | {"GIT_URL": "{fork}"}, "0"),
+        (JENKINS | {"GIT_URL": "{fork}", "CHANGE_URL": "{fork}/changes"}, "0"),
+        (AZURE | {"BUILD_REPOSITORY_URI": "{url}", "SYSTEM_PULLREQUEST_ISFORK": "True"}, "1"),
+        (
+            AZURE
+            | {"BUILD_REPOSITORY_URI": "{fork}", "SYSTEM_PULLREQUEST_ISFORK": "True"}
+            | {"SYSTEM_PULLREQUEST_SOURCEREPOSITORYURI": "{fork}"},
+            "0",
+        ),
+    ],
+)
+def test_a_forks_own_main_never_judges(checkout: Checkout, system: dict[str, str], known: str) -> None:
+    base, head, _ = evil(checkout)
+    fork = checkout.home / "srv" / "fork" / "bot"
+    fork.parent.mkdir()
+    git(checkout.home, "clone", "--quiet", "--bare", str(checkout.server), str(fork))
+    git(fork, "update-ref", "refs/heads/main", head)
+    checkout.check_out("evil", 1)
+    git(checkout.workspace, "remote", "set-url", "origin", f"file://{fork}")
+    named = {name: value.format(url=checkout.url, fork=f"file://{fork}") for name, value in system.items()}
+    if known == "1":
+        assert judge(checkout, named).commit == base
+    else:
+        assert refused(checkout, named) == "ci_base_missing"
+
+
+def test_a_project_fetched_by_another_address_is_the_same_project(checkout: Checkout) -> None:
+    for cloned in (
+        "git@git.example:team/bot.git",
+        "ssh://git@git.example:22/team/bot",
+        "https://git.example/Team/bot/",
+    ):
+        event = event_of(JENKINS | {"GIT_URL": cloned, "CHANGE_URL": "https://git.example/team/bot/pull/7"})
+        assert event.url == cloned
+    gitlab_ci = {"CI_MERGE_REQUEST_PROJECT_URL": "https://x/t/b", "CI_PROJECT_URL": "https://x/t/b"}
+    token = {"CI_REPOSITORY_URL": "https://gitlab-ci-token:s@x/t/b.git"}
+    assert event_of(GITLAB | gitlab_ci | token).url == token["CI_REPOSITORY_URL"]
+
+
+def test_gitlabs_external_pull_requests_are_changes(checkout: Checkout) -> None:
+    base, head, _ = evil(checkout)
+    checkout.check_out("evil", 1)
+    names = {"TARGET_BRANCH_NAME": "main", "SOURCE_BRANCH_SHA": head, "SOURCE_REPOSITORY": "t/b"}
+    names["TARGET_REPOSITORY"] = "t/b"
+    external = {f"CI_EXTERNAL_PULL_REQUEST_{name}": value for name, value in names.items()}
+    source = {"GITLAB_CI": "true", "CI_PIPELINE_SOURCE": "external_pull_request_event"}
+    assert judge(checkout, source | external | {"CI_REPOSITORY_URL": checkout.url}).commit == base
