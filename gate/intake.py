@@ -13,14 +13,13 @@ from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.magnitude import out_of_range, outside_scale
 from gate.artifacts.rows import repeats_by_name
 from gate.artifacts.table import ItemTable, ReadRequest
+from gate.compare.sanity import direction_doubt
 from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
 from gate.policy.model import Guardrail, Items, Policy, Watch
 
 DEFAULT_ID = Items.model_fields["id"].default
 """Written out or not it means the same, as in the decision digest."""
-
-
 NO_FILE = "-"
 
 
@@ -44,7 +43,10 @@ class ItemSet:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How the policy uses one metric of one set: the rule, and whether only the candidate's values matter."""
+    """How the policy uses one metric of one set: the rule, and whether only the candidate's values matter.
+
+    declared: the direction is the policy's; a neutral metric is only read as if higher were better.
+    """
 
     metric: str
     kind: str
@@ -52,6 +54,7 @@ class Use:
     scale: tuple[float, float] | None
     candidate_only: bool
     watched: bool
+    declared: bool = True
 
 
 def item_sets(policy: Policy, files: Mapping[str | None, Files]) -> dict[str | None, ItemSet]:
@@ -114,7 +117,7 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
     cautions = (
         *comparable(baseline, candidate),
         *repeats_by_name(baseline, policy.items.repeat),
-        *_contradicted(uses, candidate),
+        *doubted_directions(policy, name, candidate),
         *unread.values(),
     )
     rules = _pairing_rules(
@@ -171,13 +174,13 @@ def _unread(uses: list[Use], baseline: ItemTable, candidate: ItemTable) -> dict[
     return found
 
 
-def _contradicted(uses: list[Use], table: ItemTable) -> Iterator[tuple[str, str]]:
-    """Directions of the policy that the file itself tells otherwise."""
+def doubted_directions(policy: Policy, name: str | None, table: ItemTable) -> Iterator[tuple[str, str]]:
+    """Directions that the policy declares for this set, and that the file or the name tells otherwise."""
+    uses = [use for use_set, use in _uses(policy) if use_set == name and use.declared]
     for metric, same in _by_metric(uses).items():
-        told = table.directions.get(metric)
-        if told is not None and told != same[0].direction:
-            text = f"{metric!a}: the policy says {same[0].direction} is better, the file that {told} is"
-            yield "direction_contradicts_file", text
+        doubt = direction_doubt(metric, same[0].direction, table.directions.get(metric))
+        if doubt is not None:
+            yield doubt.code, doubt.message
 
 
 def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
@@ -191,7 +194,8 @@ def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
     for entry in policy.watch:
         watch = entry if isinstance(entry, Watch) else Watch(metric=entry)
         way = "lower" if watch.direction == "lower" else "higher"
-        yield watch.set, Use(watch.metric, watch.kind, way, None, candidate_only=False, watched=True)
+        use = Use(watch.metric, watch.kind, way, None, candidate_only=False, watched=True)
+        yield watch.set, replace(use, declared=watch.direction != "neutral")
 
 
 def _guardrail_use(rail: Guardrail) -> Use:

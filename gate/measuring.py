@@ -11,12 +11,14 @@ from gate.artifacts.table import BoolArray
 from gate.compare import rules
 from gate.compare.absolute import must_pass
 from gate.compare.model import Comparison
+from gate.compare.sanity import doubts
 from gate.compare.setting import Setting
 from gate.compare.unread import UnreadRuns, unread_runs
 from gate.errors import GateError, examples
 from gate.pairing import PairedTable
 from gate.policy.model import Policy, Slices, Watch
 from gate.policy.rules import MUST_PASS, gating_id, guardrail_ids, slice_id, watch_id
+from gate.stats.results import Caution
 
 Tables = Mapping[str | None, PairedTable]
 NotAssessed = dict[str, str]
@@ -50,14 +52,18 @@ def measure(policy: Policy, tables: Tables, level: float) -> Measured:
         comparisons += _slices(policy, policy.slices, table, setting)
     watched, absent = _watched(policy, tables, setting)
     comparisons += watched
-    comparisons = [_told(c, tables[c.set]) for c in comparisons]
+    doubted: dict[str, list[Caution]] = {}
+    for rule, caution in doubts(policy, tables, {c.rule: c.mde for c in comparisons}):
+        doubted.setdefault(rule, []).append(caution)
+    comparisons = [_told(c, tables[c.set], doubted.get(c.rule, [])) for c in comparisons]
     not_assessed = (*absent, *_no_reference(comparisons[0]), *_not_gated(comparisons))
     return Measured(tuple(comparisons), not_assessed, unread_runs(tables))
 
 
-def _told(c: Comparison, table: PairedTable) -> Comparison:
+def _told(c: Comparison, table: PairedTable, doubted: list[Caution]) -> Comparison:
     """A run beside itself is no comparison; only a limit looks at the candidate alone."""
-    return replace(c, same_run=True) if table.identical and c.mode != "limit" else c
+    same_run = table.identical and c.mode != "limit"
+    return replace(c, same_run=same_run, cautions=(*c.cautions, *doubted))
 
 
 def _must_pass_items(policy: Policy, table: PairedTable) -> BoolArray:

@@ -90,7 +90,7 @@ def _policy(proposal: Proposal, missing: str) -> dict[str, Any]:
             "margin": 0.0,
         },
         "watch": [
-            {"metric": other.name, "kind": other.kind, "direction": other.direction or "higher"}
+            {"metric": other.name, "kind": other.kind, "direction": other.direction or "neutral"}
             for other in (*proposal.rails, *proposal.watched, *proposal.unknown)
         ],
         "items": items,

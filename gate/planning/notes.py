@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gate.compare.sanity import doubts
 from gate.planning.chances import Chance, rerun_mde
 from gate.planning.world import Key, World
 from gate.policy.model import Policy
-from gate.policy.rules import guardrail_ids
+from gate.policy.rules import gating_id, guardrail_ids
 from gate.stats.power import clean_items_needed
 from gate.words import number
 
@@ -89,6 +90,16 @@ def baseline_notes(world: World, level: float) -> Iterator[Note]:
         )
     yield from _tolerances(world, level)
     yield from _slices(world)
+    yield from (Note(*caution) for caution in world.cautions)
+    visible = {rule: rerun_mde(world, key, level) for rule, key in _keys(policy)}
+    for rule, caution in doubts(policy, world.tables, visible):
+        yield Note(caution.code, f"{rule}: {caution.message}")
+
+
+def _keys(policy: Policy) -> Iterator[tuple[str, Key]]:
+    yield gating_id(policy), (policy.gating.set, policy.gating.metric)
+    for rail, rule in zip(policy.guardrails, guardrail_ids(policy), strict=True):
+        yield rule, (rail.set, rail.metric)
 
 
 def _tolerances(world: World, level: float) -> Iterator[Note]:

@@ -24,6 +24,8 @@ def policy_text(look: FirstLook) -> str:
 def _head(look: FirstLook) -> Iterator[str]:
     yield f"# Proposed by gate init from {count(look.pairs, 'item')} in two {look.proposal.format} files."
     yield "# A policy is agreed before the run that it decides: read every line, set the margin, commit it."
+    for caution in (*look.cautions, *look.gating.cautions):
+        yield f"# CAUTION: {' '.join(caution.message.split())}"
     yield "version: 1"
     yield _line("name: release-gate", "what reports call it")
     yield _line("# owner: team", "who answers for it")

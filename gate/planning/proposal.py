@@ -6,8 +6,8 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from gate.artifacts import Metric, Survey, survey
+from gate.artifacts.directions import direction_by_name, direction_of
 from gate.errors import GateError, examples, quoted
-from gate.planning.directions import direction_by_name, direction_of
 
 
 @dataclass(frozen=True, slots=True)

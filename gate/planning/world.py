@@ -15,7 +15,7 @@ import numpy as np
 
 from gate.artifacts.table import BoolArray, FloatArray
 from gate.errors import GateError
-from gate.intake import Files, item_sets
+from gate.intake import Files, doubted_directions, item_sets
 from gate.pairing import PairedMetric, PairedTable
 from gate.planning.noise import Noise, noise_of, share_for_discordance
 from gate.policy.model import Policy, Systems
@@ -41,13 +41,17 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The baseline, ready to be run again. values: [items, runs] per metric; noise: per metric."""
+    """The baseline, ready to be run again. values: [items, runs] per metric; noise: per metric.
+
+    cautions: directions of the policy that the file or a name tells otherwise.
+    """
 
     policy: Policy
     tables: Tables
     uses: Mapping[Key, Use]
     values: Mapping[Key, FloatArray]
     noise: Mapping[Key, Noise]
+    cautions: tuple[tuple[str, str], ...] = ()
 
     def expected(self, key: Key, mask: BoolArray | None = None) -> float:
         """Mean of a re-run over the items of ``mask``; of all where none of them has a result."""
@@ -84,7 +88,10 @@ def world_of(
     gating: Key = (policy.gating.set, policy.gating.metric)
     if discordance is not None:
         noise[gating] = noise_of(runs[gating], share_for_discordance(runs[gating], discordance))
-    return World(policy, tables, uses, {key: _without_gaps(found) for key, found in runs.items()}, noise)
+    values = {key: _without_gaps(found) for key, found in runs.items()}
+    doubted = [doubted_directions(own, name, item_set.candidate) for name, item_set in found.items()]
+    cautions = dict.fromkeys(caution for cautions in doubted for caution in cautions)
+    return World(policy, tables, uses, values, noise, tuple(cautions))
 
 
 def with_noise(world: World, factor: float) -> World:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from gate.artifacts.directions import direction_by_name, direction_of
 from gate.errors import GateError
 from gate.intake import Files
-from gate.planning.directions import direction_by_name, direction_of
 from gate.planning.first_look import first_look, look_document
 from gate.planning.policy_text import policy_text
 from gate.planning.proposal import propose

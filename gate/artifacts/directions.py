@@ -42,6 +42,17 @@ LOWER = frozenset(
     )
 )
 LOWER_STEMS = ("toxic", "hallucinat")
+REVERSING = frozenset(
+    (
+        *("no", "non", "not", "without", "free", "less", "saved", "saving", "savings", "avoided", "caught"),
+        *("prevented", "reduced", "reduction", "inverse", "inverted", "detection", "detected", "handling"),
+        *("handled", "recovery", "recovered", "resistance", "robustness", "efficiency", "effectiveness"),
+        "improvement",
+    )
+)
+"""Words beside which no other tells: time saved, free of errors, not relevant."""
+PHRASES = tuple(frozenset(words.split()) for words in ("on time", "tokens per second", "tokens per s"))
+"""Words that together say something else than each alone."""
 OWN_COLUMNS = frozenset({"csv", "tsv", "json", "jsonl", "parquet", "npz"})
 """Formats without directions of their own: there the name is all there is."""
 
@@ -61,6 +72,8 @@ def direction_by_name(name: str) -> str | None:
     """By the last part of a dotted name that tells; words of both kinds tell nothing."""
     for part in reversed(name.split(".")):
         words = set(re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", part).lower()))
+        if words & REVERSING or any(phrase <= words for phrase in PHRASES):
+            return None
         higher = bool(words & HIGHER)
         lower = bool(words & LOWER) or any(word.startswith(LOWER_STEMS) for word in words)
         if higher or lower:
