@@ -97,18 +97,21 @@ def _with_gain_above_zero(
 
     Where that test is the one that holds the claim back, its p and its limit are the ones that are reported.
     """
-    default = replace(choice, test="auto")
-    if base.null_value == 0 and not base.relative:
+    if base.null_value == 0:
         return base
+    default = replace(choice, test="auto")
     method = method_of(default, selection, 0.0, setting)
     against_zero = run_test(selection, method, 0.0, setting.level, scale=choice.bounds())
-    if against_zero.result.p_greater < setting.level or base.interval is None or base.p_value is None:
+    if against_zero.result.p_greater < setting.level:
         return base
+    assert base.interval is not None
+    assert base.p_value is not None
+    assert base.p_two_sided is not None
     return replace(
         base,
         clears_bound=False,
         p_value=max(base.p_value, against_zero.result.p_greater),
-        p_two_sided=max(base.p_two_sided or 0.0, against_zero.result.p_two_sided),
+        p_two_sided=max(base.p_two_sided, against_zero.result.p_two_sided),
         interval=replace(base.interval, low=min(base.interval.low, against_zero.interval.low)),
     )
 
@@ -260,6 +263,6 @@ def _margin_cautions(base: Comparison, margin: float) -> tuple[Caution, ...]:
 
 def veto_mde(comparison: Comparison, spread: float) -> float | None:
     """The loss that a veto would miss 20 % of the time at its corrected level."""
-    if comparison.variance is None or comparison.n == 0:
+    if comparison.variance is None:
         return None
     return power.smallest_effect(comparison.variance, comparison.n, comparison.level / spread)
