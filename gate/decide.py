@@ -74,8 +74,8 @@ def _gating(c: Comparison) -> Reason:
         return _reason(c, PASS, required, f"{c.metric} is better by {signed(c.delta)} {_evidence(c)}")
     if c.worse:
         return _reason(c, FAIL, required, f"{c.metric} is worse by {number(-c.delta)} {_evidence(c)}")
-    if _below_margin(c):
-        kind = "real but below" if _above_zero(c) else "below"
+    if c.interval.high < c.bound:
+        kind = "real but below" if c.interval.low > 0 else "below"
         return _reason(c, FAIL, required, f"the gain in {c.metric} is {kind} the margin {_evidence(c)}")
     return _reason(c, INCONCLUSIVE, required, _no_claim(c, tested=tested))
 
@@ -113,7 +113,7 @@ def _no_regression(c: Comparison) -> Reason:
     p = c.p_value if c.p_adjusted is None else c.p_adjusted
     if p < c.level:
         return _reason(c, FAIL, required, f"{c.metric} is significantly worse {_evidence(c)}")
-    if c.sign_test is not None and c.sign_test.p < c.level and (c.delta or 0.0) < 0:
+    if c.sign_test is not None and c.sign_test.p < c.level and c.delta is not None and c.delta < 0:
         text = f"{sign_words(c.sign_test)}, and {c.metric} is worse on the whole {_evidence(c)}"
         return _reason(c, FAIL, required, text)
     if not can_fire(c):
@@ -173,7 +173,7 @@ def _churn(c: Comparison) -> Reason:
     assert c.upper_bound is not None
     required = f"at most {number(c.upper_bound)} of the items lost"
     if c.share is None:
-        return _reason(c, INCONCLUSIVE, required, c.insufficient or "no pairs")
+        return _reason(c, INCONCLUSIVE, required, "no pairs")
     text = f"{number(c.share)} of the items got worse in {c.metric}"
     return _reason(c, PASS if at_least(c.upper_bound, c.share) else FAIL, required, text)
 
@@ -188,7 +188,8 @@ def _must_pass(c: Comparison) -> Reason:
     required = "no must-pass item newly failing"
     if c.insufficient:
         return _reason(c, INCONCLUSIVE, required, c.insufficient)
-    lost = c.only_baseline or 0
+    lost = c.only_baseline
+    assert lost is not None
     text = f"{lost} of {c.n} must-pass items newly fail" if lost else f"all {c.n} must-pass items hold"
     return _reason(c, FAIL if lost else PASS, required, text)
 
@@ -209,16 +210,6 @@ def _significant(c: Comparison) -> bool:
     """The interval is above the null value and the (adjusted) p below the level: one event, asked twice."""
     p = c.p_value if c.p_adjusted is None else c.p_adjusted
     return p is not None and p < c.level and bool(c.clears_bound)
-
-
-def _below_margin(c: Comparison) -> bool:
-    assert c.interval is not None
-    assert c.bound is not None
-    return c.interval.high < c.bound
-
-
-def _above_zero(c: Comparison) -> bool:
-    return c.interval is not None and c.interval.low > 0
 
 
 def _no_claim(c: Comparison, *, tested: bool) -> str:
@@ -242,7 +233,7 @@ def _reason(c: Comparison, status: str, required: str, message: str) -> Reason:
     observed = {
         "limit": number(c.candidate),
         "churn": number(c.share),
-        "must_pass": f"{c.only_baseline or 0} newly failing",
+        "must_pass": f"{c.only_baseline} newly failing",
     }.get(c.mode, signed(c.delta))
     return Reason(c.rule, status, c.metric, observed, required, message.strip())
 
@@ -264,8 +255,8 @@ def decided(
             for reason in reasons
         ]
         faults = ()
-    order = {FAIL: 0, INCONCLUSIVE: 1, WAIVED: 2, PASS: 3, NOT_DECIDED: 4, NOT_GATED: 5}
-    return tuple(sorted((*faults, *reasons), key=lambda reason: order[reason.status]))
+    order = (FAIL, INCONCLUSIVE, WAIVED, PASS, NOT_DECIDED, NOT_GATED)
+    return tuple(sorted((*faults, *reasons), key=lambda reason: order.index(reason.status)))
 
 
 def _waive(reason: Reason, waivers: Mapping[str, str]) -> Reason:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gate.compare.model import Comparison
+from gate.compare.model import Comparison, SignTest
 from gate.decide import EXIT_CODES, Reason, decided, judge, outcome
 from gate.stats.results import Interval
 
@@ -284,3 +284,245 @@ def test_a_waiver_excuses_its_own_rule_only() -> None:
 def test_watched_metrics_never_decide() -> None:
     watched = replace(comparison("no_regression", -0.9, -0.5, p_value=1e-9), role="watch", mode="watch")
     assert [r.rule for r in decided([gating(0.025, 0.06, "observed"), watched])] == ["gating:m"]
+
+
+# --- ties: every threshold met exactly, and missed by the smallest step -----------------------------------
+
+
+@pytest.mark.parametrize(("p", "status"), [(LEVEL, "inconclusive"), (LEVEL - 1e-9, "pass")])
+@pytest.mark.parametrize("adjusted", [False, True])
+def test_a_claim_needs_p_below_its_level(p: float, status: str, adjusted: bool) -> None:
+    ps = {"p_value": 0.001, "p_adjusted": p} if adjusted else {"p_value": p}
+    assert judge(gating(0.005, 0.05, "observed", **ps)).status == status
+    proof = comparison("non_inferior", -0.01, 0.01, null_value=-TOLERANCE, bound=TOLERANCE, **ps)
+    assert judge(proof).status == status
+
+
+@pytest.mark.parametrize(("p", "status"), [(LEVEL, "pass"), (LEVEL - 1e-9, "fail")])
+@pytest.mark.parametrize("adjusted", [False, True])
+def test_a_veto_needs_p_below_its_level(p: float, status: str, adjusted: bool) -> None:
+    ps = {"p_value": 0.9, "p_adjusted": p} if adjusted else {"p_value": p}
+    assert judge(comparison("no_regression", -0.05, 0.01, **ps)).status == status
+
+
+@pytest.mark.parametrize(("high", "status"), [(MARGIN, "inconclusive"), (MARGIN - 1e-9, "fail")])
+def test_a_gain_is_below_the_margin_when_its_interval_is(high: float, status: str) -> None:
+    assert judge(gating(0.005, high, "observed", delta=0.01)).status == status
+
+
+@pytest.mark.parametrize(("delta", "status"), [(0.15, "pass"), (0.15 + 1e-9, "inconclusive")])
+def test_a_gain_is_suspect_above_its_bound(delta: float, status: str) -> None:
+    assert judge(gating(0.10, 0.30, "observed", delta=delta, suspect_gain=0.15)).status == status
+
+
+@pytest.mark.parametrize(
+    ("share", "bound", "status"),
+    [
+        (None, None, "pass"),
+        (0.9, None, "pass"),
+        (0.5, 0.5, "pass"),
+        (0.51, 0.5, "inconclusive"),
+        (-0.2, 0.5, "pass"),
+        (None, 0.5, "inconclusive"),
+    ],
+)
+def test_a_gain_on_flaky_items(share: float | None, bound: float | None, status: str) -> None:
+    flaky = {} if share is None else {"delta_share": share}
+    found = judge(gating(0.03, 0.05, "observed", flaky=flaky, max_flaky_share=bound))
+    assert found.status == status
+    if status == "inconclusive":
+        assert ("is not known" in found.message) is (share is None)
+    unclear = judge(gating(-0.01, 0.05, "observed", flaky=flaky, max_flaky_share=bound))
+    assert "flaky" not in unclear.message
+
+
+@pytest.mark.parametrize(
+    ("sign_p", "adjusted", "delta", "status"),
+    [
+        (0.01, None, -0.01, "fail"),
+        (LEVEL, None, -0.01, "pass"),
+        (LEVEL - 1e-9, None, -0.01, "fail"),
+        (0.01, 0.03, -0.01, "pass"),
+        (0.01, 0.02, -0.01, "fail"),
+        (0.01, None, 0.0, "pass"),
+        (0.01, None, 0.01, "pass"),
+        (0.9, None, -0.01, "pass"),
+    ],
+)
+def test_the_sign_test_is_a_veto_where_the_mean_is_worse(
+    sign_p: float, adjusted: float | None, delta: float, status: str
+) -> None:
+    signs = SignTest(1070, 2100, sign_p, adjusted)
+    found = judge(comparison("no_regression", -0.05, 0.01, p_value=0.4, delta=delta, sign_test=signs))
+    assert found.status == status
+    if status == "fail":
+        word = "" if adjusted is None else "adjusted "
+        p = sign_p if adjusted is None else adjusted
+        assert f"1,070 of the 2,100 that changed got worse (sign test, {word}p {p:.4f})" in found.message
+        assert "worse on the whole" in found.message
+
+
+@pytest.mark.parametrize(
+    ("sweep", "status"),
+    [(None, "pass"), (LEVEL - 1e-9, "pass"), (LEVEL, "inconclusive"), (0.5, "inconclusive")],
+)
+def test_a_veto_that_cannot_fire_is_no_pass(sweep: float | None, status: str) -> None:
+    found = judge(comparison("no_regression", -0.05, 0.01, p_value=0.4, clean_sweep=sweep))
+    assert found.status == status
+    if sweep == 0.5:
+        assert "even if m got worse everywhere, p would be 0.5000, not below 0.025" in found.message
+    lost = judge(comparison("no_regression", -0.05, 0.01, p_value=0.01, clean_sweep=sweep))
+    assert lost.status == "fail"
+
+
+def test_a_veto_without_a_number_is_no_pass() -> None:
+    found = comparison("no_regression", -0.05, 0.01, p_value=float("nan"), insufficient="")
+    assert (judge(found).status, judge(found).message) == ("inconclusive", "nothing could be tested")
+    assert judge(replace(found, insufficient="no pairs at all")).message == "no pairs at all"
+    assert judge(replace(found, p_value=None)).message == "nothing could be tested"
+
+
+def test_one_run_on_both_sides_decides_nothing_that_is_gated() -> None:
+    """Whatever the numbers say; what is only reported stays so."""
+    for made in (gating(0.03, 0.05, "observed"), comparison("no_regression", -0.05, 0.01, p_value=0.5)):
+        assert judge(made).status == "pass"
+        found = judge(replace(made, same_run=True))
+        assert found.status == "inconclusive"
+        assert "one run" in found.message
+    small = comparison("slice_no_regression", -0.05, 0.01, gated=False, same_run=True)
+    assert judge(small).status == "not_gated"
+
+
+@pytest.mark.parametrize("value", [0.3 - 1e-9, 0.3, 0.1 + 0.2, 0.3 + 1e-9])
+def test_limits_forgive_binary_noise_only(value: float) -> None:
+    """0.1 + 0.2 is 0.30000000000000004."""
+    beyond = abs(value - 0.3) > 1e-10
+    for ends in ((value, value), (value - 0.1, value), (value, value + 0.1)):
+        proven = ends[0] != ends[1]
+        found = comparison("limit", *ends, candidate=value, upper_bound=0.3, proven=proven)
+        past = ends[0] > 0.3 and beyond
+        straddles = ends[1] > 0.3 and not past and (ends[1] > 0.3 + 1e-10)
+        assert judge(found).status == ("fail" if past else "inconclusive" if straddles else "pass")
+        found = comparison("limit", *ends, candidate=value, bound=0.3, proven=proven)
+        past = ends[1] < 0.3 and beyond
+        straddles = ends[0] < 0.3 - 1e-10 and not past
+        assert judge(found).status == ("fail" if past else "inconclusive" if straddles else "pass")
+
+
+# --- the words: what was found, what is asked for, and why --------------------------------------------------
+
+
+def test_the_words_of_the_gating_rule() -> None:
+    passed = judge(gating(0.005, 0.05, "observed", delta=0.025))
+    assert passed.observed == "+0.0250"
+    assert passed.required == "gain of at least 0.0200 observed, and above 0 at level 0.025"
+    assert passed.message == "m is better by +0.0250 (interval [+0.0050, +0.0500], one-sided p 0.0010)"
+    adjusted = judge(gating(0.005, 0.05, "observed", delta=0.025, p_adjusted=0.02))
+    assert adjusted.message.endswith("one-sided adjusted p 0.0200)")
+    worse = judge(gating(-0.06, -0.01, "observed", delta=-0.035))
+    assert worse.message.startswith("m is worse by 0.0350 (interval [-0.0600, -0.0100]")
+    tested = judge(gating(0.03, 0.05, "tested"))
+    assert tested.required == "gain above 0.0200 shown at level 0.025"
+
+
+@pytest.mark.parametrize(
+    ("low", "word"), [(0.005, "real but below"), (1e-9, "real but below"), (0.0, "below"), (-0.01, "below")]
+)
+def test_a_gain_below_the_margin_is_real_where_it_is_above_0(low: float, word: str) -> None:
+    found = judge(gating(low, 0.015, "observed", delta=0.01))
+    assert found.status == "fail"
+    assert found.message.startswith(f"the gain in m is {word} the margin (interval [")
+
+
+@pytest.mark.parametrize(
+    ("rule", "bound", "delta", "text"),
+    [
+        ("observed", 0.02, 0.01, "a gain of the margin is neither observed (+0.0100) nor ruled out ("),
+        ("observed", 0.02, 0.02, "a gain above 0 is not shown ("),
+        ("observed", 0.0, 0.01, "a gain above 0 is not shown ("),
+        ("tested", 0.02, 0.01, "a gain above 0.0200 is not shown ("),
+        ("tested", 0.02, 0.03, "a gain above 0.0200 is not shown ("),
+        ("tested", 0.0, 0.01, "a gain above 0 is not shown ("),
+    ],
+)
+def test_what_no_claim_says(rule: str, bound: float, delta: float, text: str) -> None:
+    found = judge(replace(gating(-0.01, 0.05, rule, delta=delta), bound=bound))
+    assert found.status == "inconclusive"
+    assert found.message.startswith(text)
+
+
+def test_the_words_of_a_limit() -> None:
+    one = comparison("limit", 0, 0, candidate=0.5, baseline=0.9, bound=0.4, interval=None)
+    assert judge(one).required == "at least 0.4000"
+    assert judge(one).observed == "0.5000"
+    assert judge(one).message == "the candidate's m is 0.5000, within the limit"
+    both = replace(one, bound=None, upper_bound=0.45)
+    assert judge(both).required == "at most 0.4500"
+    assert judge(both).message == "the candidate's m is 0.5000, beyond the limit"
+    proven = comparison("limit", 0.41, 0.61, candidate=0.5, bound=0.4, upper_bound=0.6, proven=True)
+    assert judge(proven).required == "at least 0.4000 and at most 0.6000, proven at level 0.025"
+    shown = "the candidate's m is 0.5000 (0.4100 to 0.6100): "
+    assert judge(proven).message == shown + "the interval straddles the limit"
+    assert judge(replace(proven, insufficient="equal values")).message == shown + "equal values"
+    without = replace(proven, interval=None)
+    assert judge(without).message == "no interval for m"
+    assert judge(replace(without, insufficient="few clusters")).message == "few clusters"
+    nothing = replace(proven, candidate=None)
+    assert judge(nothing).message == "no value of m"
+    assert judge(replace(nothing, insufficient="no items")).message == "no items"
+
+
+def test_the_words_of_counted_rules() -> None:
+    churn = judge(comparison("churn", 0.1, 0.2, share=0.04, upper_bound=0.05))
+    assert (churn.observed, churn.required) == ("0.0400", "at most 0.0500 of the items lost")
+    assert churn.message == "0.0400 of the items got worse in m"
+    assert judge(comparison("churn", 0, 0, share=None, upper_bound=0.05)).message == "no pairs"
+    held = judge(comparison("must_pass", 0, 0, n=9, only_baseline=0, only_candidate=3))
+    assert (held.observed, held.message) == ("0 newly failing", "all 9 must-pass items hold")
+    lost = judge(comparison("must_pass", 0, 0, n=9, only_baseline=2, only_candidate=3))
+    assert (lost.observed, lost.message) == ("2 newly failing", "2 of 9 must-pass items newly fail")
+
+
+@pytest.mark.parametrize("mode", ["slice_no_regression", "slice_non_inferior"])
+def test_why_a_slice_is_not_gated(mode: str) -> None:
+    small = comparison(mode, -0.05, 0.01, gated=False, bound=TOLERANCE)
+    assert judge(small).message == "reported, not gated"
+    assert judge(replace(small, insufficient="6 items")).message == "6 items"
+
+
+def test_the_words_of_a_veto() -> None:
+    seen = comparison("no_regression", -0.05, 0.01, p_value=0.4, detect=0.05, mde=0.06)
+    assert judge(seen).required == "a loss of 0.0500 would be seen"
+    assert judge(seen).message.endswith("the smallest loss this set can see is 0.0600, above 0.0500")
+    assert judge(replace(seen, mde=None)).message.endswith("this set can see is unknown")
+    plain = judge(comparison("no_regression", -0.05, 0.01, p_value=0.4, interval=None))
+    assert plain.required == "no significant loss at level 0.025"
+    assert plain.message == "no significant loss in m"
+    lost = judge(comparison("no_regression", -0.05, -0.01, p_value=0.01, p_adjusted=0.02))
+    assert lost.message.endswith("(interval [-0.0500, -0.0100], one-sided adjusted p 0.0200)")
+
+
+def test_a_failing_first_guardrail_among_several() -> None:
+    """The one that fails is decided; one that passes, or that is not first, is not."""
+    failing = comparison("limit", 0, 0, candidate=0.9, upper_bound=0.1, interval=None, first=True)
+    passing = replace(failing, rule="limit:other", candidate=0.05)
+    late = replace(failing, rule="limit:late", first=False)
+    found = {r.rule: r.status for r in decided([failing, passing, late])}
+    assert found == {"limit:m": "fail", "limit:other": "not_decided", "limit:late": "not_decided"}
+    found = {r.rule: r.status for r in decided([passing, late], [reason("inconclusive", "history:x")])}
+    assert found == {"limit:other": "pass", "limit:late": "fail", "history:x": "inconclusive"}
+
+
+def test_every_status_has_its_place() -> None:
+    first = comparison("limit", 0, 0, candidate=0.9, upper_bound=0.1, interval=None)
+    made = [
+        comparison("slice_no_regression", 0, 0, gated=False),
+        replace(gating(0.03, 0.06, "observed"), rule="passes"),
+        replace(first, rule="excused"),
+        replace(gating(-0.01, 0.05, "observed"), rule="unclear"),
+        replace(first, rule="fails"),
+    ]
+    found = decided(made, waivers={"excused": "known"})
+    assert [r.status for r in found] == ["fail", "inconclusive", "waived", "pass", "not_gated"]
+    ended = decided([made[0], replace(first, first=True), made[1]])
+    assert [r.status for r in ended] == ["fail", "not_decided", "not_decided"]

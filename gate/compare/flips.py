@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gate.compare.model import Comparison, at_least
@@ -35,22 +35,33 @@ def flips_to_turn(c: Comparison) -> int | None:
     None where it is not known: scores that are not pass/fail, a test that is not one of counts, data that
     cannot carry a claim, a gain too good to be believed, or a rule that no flips can turn.
     """
-    p_value = _P_VALUES.get(c.method)
+    p_value, bound = _P_VALUES.get(c.method), c.bound
     table = _table(c)
-    if p_value is None or table is None or c.insufficient or c.bound is None or _suspect(table, c):
+    if p_value is None or table is None or c.insufficient or bound is None or _suspect(table, c):
         return None
 
     def passes(found: Table) -> bool:
-        if found.b + found.c == 0 or _suspect(found, c):
+        if found.b + found.c == 0:
             return False
-        if c.margin_rule == "observed" and not at_least((found.b - found.c) / found.n, c.bound or 0.0):
+        if c.margin_rule == "observed" and not at_least((found.b - found.c) / found.n, bound):
             return False
         return p_value(found, c.null_value, c.level) < c.level
 
     now = passes(table)
-    paths = _worse(table) if now else _better(table)
-    found = [k for path in paths if (k := _first(path, lambda t: passes(t) is not now)) is not None]
-    return min(found, default=None)
+    step, new, back = (_lost, table.both_pass, table.b) if now else (_won, table.both_fail, table.c)
+
+    def new_first(k: int) -> Table:
+        return step(table, min(k, new), k - min(k, new))
+
+    def back_first(k: int) -> Table:
+        return step(table, k - min(k, back), min(k, back))
+
+    def turned(found: Table) -> bool:
+        return passes(found) is not now
+
+    ways = ((_first(way, new + back, turned), way) for way in (new_first, back_first))
+    # A suspect gain is no pass, and nor is any larger one.
+    return min((k for k, way in ways if k is not None and not _suspect(way(k), c)), default=None)
 
 
 def _suspect(found: Table, c: Comparison) -> bool:
@@ -58,72 +69,35 @@ def _suspect(found: Table, c: Comparison) -> bool:
 
 
 def _table(c: Comparison) -> Table | None:
-    counts = (c.only_candidate, c.only_baseline, c.baseline, c.candidate)
-    if c.kind != "binary" or any(value is None for value in counts) or not c.n:
+    b, lost = c.only_candidate, c.only_baseline
+    if c.kind != "binary" or b is None or lost is None or c.baseline is None:
         return None
-    b, lost = c.only_candidate or 0, c.only_baseline or 0
-    ones = round((c.baseline or 0.0) * c.n)
+    ones = round(c.baseline * c.n)
     passed = ones if c.direction == "higher" else c.n - ones
     return Table(b, lost, passed - lost, c.n - passed - b)
 
 
-Path = Callable[[int], Table | None]
+def _lost(t: Table, new: int, back: int) -> Table:
+    """With so many new losses and gains taken back. A new loss costs more evidence while b - c > 1."""
+    return Table(t.b - back, t.c + new, t.both_pass - new, t.both_fail + back)
 
 
-def _worse(t: Table) -> Iterator[Path]:
-    """Ways to lose k items. A new loss costs more evidence than a gain taken back while b - c > 1."""
-
-    def losses_first(k: int) -> Table | None:
-        new, back = min(k, t.both_pass), max(0, k - t.both_pass)
-        return None if back > t.b else Table(t.b - back, t.c + new, t.both_pass - new, t.both_fail + back)
-
-    def gains_back_first(k: int) -> Table | None:
-        back, new = min(k, t.b), max(0, k - t.b)
-        return (
-            None if new > t.both_pass else Table(t.b - back, t.c + new, t.both_pass - new, t.both_fail + back)
-        )
-
-    yield from (losses_first, gains_back_first)
+def _won(t: Table, new: int, back: int) -> Table:
+    """With so many new gains and losses taken back, which leave fewer discordant items and more evidence."""
+    return Table(t.b + new, t.c - back, t.both_pass + back, t.both_fail - new)
 
 
-def _better(t: Table) -> Iterator[Path]:
-    """Ways to win k items: losses taken back leave fewer discordant items, and so more evidence."""
-
-    def losses_back_first(k: int) -> Table | None:
-        back, new = min(k, t.c), max(0, k - t.c)
-        return (
-            None if new > t.both_fail else Table(t.b + new, t.c - back, t.both_pass + back, t.both_fail - new)
-        )
-
-    def gains_first(k: int) -> Table | None:
-        new, back = min(k, t.both_fail), max(0, k - t.both_fail)
-        return None if back > t.c else Table(t.b + new, t.c - back, t.both_pass + back, t.both_fail - new)
-
-    yield from (losses_back_first, gains_first)
-
-
-def _first(path: Path, turned: Callable[[Table], bool]) -> int | None:
-    """The smallest k at which the decision has turned: doubling steps, then halving."""
-    low, high = 0, 1
-    while (table := path(high)) is not None and not turned(table):
-        low, high = high, 2 * high
-    if table is None:
-        high = _longest(path, low, high)
-        last = path(high)
-        if high == low or last is None or not turned(last):
+def _first(way: Callable[[int], Table], most: int, turned: Callable[[Table], bool]) -> int | None:
+    """The smallest k, up to ``most``, at which the decision has turned: doubling steps, then halving."""
+    low, high = 0, min(1, most)
+    while not turned(way(high)):
+        if high == most:
             return None
+        low, high = high, min(2 * high, most)
     while high - low > 1:
         middle = (low + high) // 2
-        found = path(middle)
-        low, high = (low, middle) if found is not None and turned(found) else (middle, high)
+        low, high = (low, middle) if turned(way(middle)) else (middle, high)
     return high
-
-
-def _longest(path: Path, low: int, high: int) -> int:
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, high := middle) if path(middle) is None else (middle, high)
-    return low
 
 
 def _exact(t: Table, _null: float, _level: float) -> float:

@@ -156,5 +156,5 @@ class Comparison:
         return {
             "limit": f"value {number(self.candidate)}",
             "churn": f"share lost {number(self.share)}",
-            "must_pass": f"{self.only_baseline or 0} newly failing",
+            "must_pass": f"{self.only_baseline} newly failing",
         }.get(self.mode, f"delta {signed(self.delta)}")

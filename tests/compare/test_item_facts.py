@@ -92,7 +92,7 @@ def fewest(method: str, b: int, c: int, both: int, margin: float, rule: str, n: 
         ("mcnemar_exact", 0.0, "observed"),
         ("mcnemar_exact", 0.25, "observed"),
         ("mcnemar_exact", 0.5, "observed"),
-        ("mcnemar_chi2", 0.25, "observed"),
+        ("mcnemar_chi2", 0.0, "observed"),
         ("tango", 0.125, "tested"),
     ],
 )
@@ -125,7 +125,6 @@ def test_flips_are_not_given_where_they_say_nothing() -> None:
         {"insufficient": "12 items"},
         {"only_candidate": None},
         {"only_baseline": None},
-        {"candidate": None},
         {"baseline": None},
         {"suspect_gain": 0.1},
     ):
@@ -136,6 +135,12 @@ def test_a_gain_at_the_suspicion_still_has_flips() -> None:
     """(9 - 1) / 64 = .125 exactly."""
     assert flips_to_turn(binary_rule(9, 1, 20, 64, suspect_gain=0.125)) is not None
     assert flips_to_turn(binary_rule(9, 1, 20, 64, suspect_gain=0.124)) is None
+
+
+@pytest.mark.parametrize(("suspect", "flips"), [(0.079, None), (0.08, 8), (0.081, 8), (0.2, 8)])
+def test_flips_to_a_suspect_gain_are_no_way_to_a_pass(suspect: float, flips: int | None) -> None:
+    """2^-8 is the first below .005: eight gains of 100, and no more than those."""
+    assert flips_to_turn(binary_rule(0, 0, 40, 100, level=0.005, suspect_gain=suspect)) == flips
 
 
 def test_flips_need_all_runs() -> None:
