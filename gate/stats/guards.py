@@ -12,7 +12,6 @@ from gate.stats.moments import moments
 from gate.stats.pairs import Pairs
 from gate.stats.results import Caution, Interval, TestResult
 
-FEWEST_FOR_BOOTSTRAP = 50
 FEWEST_CHANGED = 10
 
 

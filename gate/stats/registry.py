@@ -16,7 +16,6 @@ from gate.stats.seeding import DEFAULT_RESAMPLES
 from gate.stats.unconditional import exact_unconditional
 
 Kind = Literal["binary", "graded", "both"]
-Estimand = Literal["mean", "median", "pseudo_median"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +34,11 @@ Procedure = Callable[[Pairs, Settings], TestResult]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One test. minimum_items: below it the result is insufficient. run: pairs, settings -> result."""
+    """One test. run: pairs, settings -> result."""
 
     id: str
     kind: Kind
     supports_margin: bool
-    estimand: Estimand
-    needs_scale: bool
-    minimum_items: int
     title: str
     run: Procedure
 
@@ -174,34 +170,34 @@ def _floor_caution(result: TestResult, level: float) -> TestResult:
     return replace(result, cautions=(*result.cautions, guards.floor_caution(result.method, floor, level)))
 
 
-_TABLE: list[tuple[str, Kind, bool, Estimand, bool, int, str, Procedure]] = [
-    ("mcnemar_exact", "binary", False, "mean", False, 1, "exact McNemar test", _counts(binary.mcnemar_exact)),
-    ("mcnemar_midp", "binary", False, "mean", False, 1, "mid-p McNemar test", _counts(binary.mcnemar_midp)),
-    ("mcnemar_chi2", "binary", False, "mean", False, 1, "McNemar chi-square", _counts(binary.mcnemar_chi2)),
-    ("mcnemar_edwards", "binary", False, "mean", False, 1, "McNemar chi-square with Edwards' correction",
+_TABLE: list[tuple[str, Kind, bool, str, Procedure]] = [
+    ("mcnemar_exact", "binary", False, "exact McNemar test", _counts(binary.mcnemar_exact)),
+    ("mcnemar_midp", "binary", False, "mid-p McNemar test", _counts(binary.mcnemar_midp)),
+    ("mcnemar_chi2", "binary", False, "McNemar chi-square", _counts(binary.mcnemar_chi2)),
+    ("mcnemar_edwards", "binary", False, "McNemar chi-square with Edwards' correction",
      _counts(binary.mcnemar_edwards)),
-    ("tango", "binary", True, "mean", False, 1, "Tango score test", _counts(binary.tango)),
-    ("exact_unconditional", "binary", True, "mean", False, 1, "exact unconditional test (Berger-Boos)",
+    ("tango", "binary", True, "Tango score test", _counts(binary.tango)),
+    ("exact_unconditional", "binary", True, "exact unconditional test (Berger-Boos)",
      _counts(exact_unconditional)),
-    ("t_guarded", "both", True, "mean", False, 2, "paired t test guarded against skewness",
+    ("t_guarded", "both", True, "paired t test guarded against skewness",
      _closed_form(graded.t_guarded)),
-    ("paired_t", "both", True, "mean", False, 2, "paired t test", _closed_form(graded.paired_t)),
-    ("bootstrap", "both", True, "mean", False, 50, "paired percentile bootstrap",
+    ("paired_t", "both", True, "paired t test", _closed_form(graded.paired_t)),
+    ("bootstrap", "both", True, "paired percentile bootstrap",
      _resampling(resampling.bootstrap, 50, changed=True)),
-    ("bootstrap_bca", "both", True, "mean", False, 50, "paired BCa bootstrap",
+    ("bootstrap_bca", "both", True, "paired BCa bootstrap",
      _resampling(resampling.bootstrap_bca, 50, changed=True)),
-    ("bootstrap_t", "both", True, "mean", False, 50, "paired studentized bootstrap",
+    ("bootstrap_t", "both", True, "paired studentized bootstrap",
      _resampling(resampling.bootstrap_t, 50, changed=True)),
-    ("sign_flip", "both", True, "mean", False, 1, "sign-flip permutation test",
+    ("sign_flip", "both", True, "sign-flip permutation test",
      _resampling(resampling.sign_flip, 1, changed=False)),
-    ("bca_sign_flip", "both", True, "mean", False, 5, "BCa bootstrap and sign-flip test, both",
+    ("bca_sign_flip", "both", True, "BCa bootstrap and sign-flip test, both",
      _resampling(resampling.bca_sign_flip, 5, changed=False)),
-    ("wilcoxon", "both", False, "pseudo_median", False, 1, "Wilcoxon signed-rank test",
+    ("wilcoxon", "both", False, "Wilcoxon signed-rank test",
      _ranks(signed.wilcoxon)),
-    ("wilcoxon_pratt", "both", False, "pseudo_median", False, 1, "Wilcoxon signed-rank test, Pratt's zeros",
+    ("wilcoxon_pratt", "both", False, "Wilcoxon signed-rank test, Pratt's zeros",
      _ranks(signed.wilcoxon_pratt)),
-    ("sign", "both", False, "median", False, 1, "sign test", _ranks(signed.sign)),
-    ("gaffke", "both", True, "mean", True, 1, "Gaffke's bounded-mean test", _bounded),
+    ("sign", "both", False, "sign test", _ranks(signed.sign)),
+    ("gaffke", "both", True, "Gaffke's bounded-mean test", _bounded),
 ]  # fmt: skip
 
 METHODS: Mapping[str, Method] = {row[0]: Method(*row) for row in _TABLE}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import optimize, stats
 
 from gate.errors import GateError
+from gate.stats import clusters
 from gate.stats.cluster_data import cluster_pairs, cr2_variance, describe, tipping_points
 from gate.stats.clusters import CLUSTER_METHODS, run_clustered, satterthwaite_df
 from gate.stats.pairs import pair
@@ -50,11 +53,11 @@ def value_of(name, data):
 def test_reference_value(row):
     data = row["call"]["data"]
     if "d" in data:
-        clusters = cluster_pairs(np.zeros(len(data["d"])), data["d"], data["cluster"])
-        found = value_of(row["id"], clusters)
+        labelled = cluster_pairs(np.zeros(len(data["d"])), data["d"], data["cluster"])
+        found = value_of(row["id"], labelled)
     else:
-        clusters = from_table(data["n"], data["b"], data["c"])
-        found = run_clustered(row["id"].split("_")[0], clusters, 0.0, LEVEL).statistic
+        table = from_table(data["n"], data["b"], data["c"])
+        found = run_clustered(row["id"].split("_")[0], table, 0.0, LEVEL).statistic
     assert found == pytest.approx(row["expected"], abs=row["tolerance"])
 
 
@@ -162,3 +165,228 @@ def test_tipping_points_of_unlabelled_clusters():
     assert found[5] == pytest.approx(0.68, abs=0.01)
     assert found[20] == pytest.approx(0.14, abs=0.005)
     assert [point.icc for point in tipping_points(1.0, LEVEL)] == [0.0] * 4
+
+
+SMALL = ([1.0, 2.0, 0.0, 4.0, 1.0, 3.0, 2.0], ["a", "a", "b", "b", "b", "c", "d"])
+
+
+def small():
+    return cluster_pairs(np.zeros(7), *SMALL)
+
+
+def test_totals_and_counts_of_clusters():
+    data = cluster_pairs([0, 1, 0, 1, 0], [1, 0, 1, 1, 1], [2, 2, 1, 1, 3])
+    assert (data.n, data.count, data.binary, data.squares, data.observed) == (5, 3, True, 4.0, (0.0, 1.0))
+    cells = sorted(zip(data.sizes, data.totals, data.gains, data.losses, strict=True))
+    assert cells == [(1, 1.0, 1, 0), (2, 0.0, 1, 1), (2, 1.0, 1, 0)]
+    assert data.mean == pytest.approx(0.4)
+    assert sorted(data.residuals) == pytest.approx([-0.8, 0.2, 0.6])
+    with pytest.raises(ValueError, match="one label a pair"):
+        cluster_pairs([0, 1], [1, 1], ["a"])
+    other = cluster_pairs([0, 1, 0, 1, 0], [1, 0, 1, 1, 1], [2, 2, 1, 1, 1])
+    assert data.digest() != other.digest()
+    bounds = cluster_pairs([1.0, 2.0], [5.0, 0.0], ["a", "b"]).observed
+    assert (bounds, cluster_pairs([5.0, 0.0], [1.0, 2.0], ["a", "b"]).observed) == ((0.0, 5.0),) * 2
+
+
+def test_what_clustering_costs_by_the_analysis_of_variance():
+    """Mean squares between and within; n_0 = (N - sum n_j^2 / N) / (J - 1)."""
+    d, labels = np.array(SMALL[0]), np.array(SMALL[1])
+    groups = [d[labels == g] for g in "abcd"]
+    between = sum(g.size * (g.mean() - d.mean()) ** 2 for g in groups) / 3
+    within = sum(np.sum((g - g.mean()) ** 2) for g in groups) / 3
+    size = (7 - 15 / 7) / 3  # 15 = 4 + 9 + 1 + 1
+    found = describe(small())
+    assert (found.n_clusters, found.largest_share) == (4, pytest.approx(3 / 7))
+    assert found.icc == pytest.approx((between - within) / (between + (size - 1) * within))
+    assert found.naive_se == pytest.approx(d.std(ddof=1) / math.sqrt(7))
+    totals = np.array([sum((d - d.mean())[labels == g]) for g in "abcd"])
+    share = np.array([2, 3, 1, 1]) / 7
+    assert found.cluster_se == pytest.approx(math.sqrt(np.sum(totals**2 / (1 - share))) / 7)
+    assert found.deff == pytest.approx((found.cluster_se / found.naive_se) ** 2)
+    single = describe(cluster_pairs(np.zeros(4), [1.0, 2.0, 4.0, 4.0], [1, 2, 3, 4]))
+    assert (single.icc, single.deff) == (None, pytest.approx(1.0))
+    for data in (
+        cluster_pairs(np.zeros(4), np.full(4, 0.1), [1, 1, 2, 2]),
+        cluster_pairs(np.zeros(2), [1.0, 2.0], [1, 2]),
+        cluster_pairs(np.zeros(3), [1.0, 2.0, 3.0], [1, 1, 1]),
+    ):
+        assert (describe(data).naive_se, describe(data).deff) == (None, None)
+    assert describe(cluster_pairs(np.zeros(3), [1.0, 2.0, 3.0], [1, 1, 2])).naive_se is not None
+
+
+def test_the_cr2_test_of_a_margin_is_a_t_test():
+    data = small()
+    for m in (0.0, 0.5, -0.5):
+        found = run_clustered("cluster_cr2", data, m, LEVEL)
+        se, df = math.sqrt(cr2_variance(data)), satterthwaite_df(data)
+        assert found.statistic == pytest.approx((13 / 7 - m) / se)
+        assert found.p_greater == pytest.approx(stats.t.sf((13 / 7 - m) / se, df))
+        assert found.p_less == pytest.approx(stats.t.cdf((13 / 7 - m) / se, df))
+        assert found.p_two_sided == pytest.approx(2 * min(found.p_greater, found.p_less))
+        reach = stats.t.isf(LEVEL, df) * se
+        assert (found.interval.low, found.interval.high) == pytest.approx((13 / 7 - reach, 13 / 7 + reach))
+        assert (found.estimate, found.interval.confidence) == (pytest.approx(13 / 7), 0.95)
+
+
+def flips(data, m):
+    signs = np.array(list(itertools.product((1, -1), repeat=data.count)))
+    sums = signs @ (data.totals - m * data.sizes)
+    return np.mean(sums >= sums[0] - 1e-9), np.mean(sums <= sums[0] + 1e-9)
+
+
+def test_whole_clusters_are_flipped_up_to_sixteen_of_them():
+    rng = np.random.default_rng(5)
+    for count in (8, 16, 17):
+        d = np.round(rng.normal(0.3, 1, 3 * count), 2)
+        data = cluster_pairs(np.zeros(d.size), d, np.arange(d.size) % count)
+        found = run_clustered("cluster_sign_flip", data, 0.1, LEVEL)
+        assert (found.resamples == 0) == (found.seed == 0) == (count <= 16)
+        if count == 8:
+            assert (found.p_greater, found.p_less) == pytest.approx(flips(data, 0.1))
+            assert found.smallest_p == 2**-8
+            sets = [s for r in range(1, 9) for s in itertools.combinations(range(8), r)]
+            means = np.sort([data.totals[list(s)].sum() / data.sizes[list(s)].sum() for s in sets])
+            k = math.floor(2**8 * LEVEL)
+            assert found.interval.low == pytest.approx(means[k - 1], abs=1e-12)
+            assert found.interval.high == pytest.approx(means[-k], abs=1e-12)
+
+
+def test_the_default_takes_the_worse_of_both_in_every_number():
+    rng = np.random.default_rng(1)
+    for _ in range(6):
+        d = rng.normal(0.4, 1, 40) ** 3
+        data = cluster_pairs(np.zeros(40), d, rng.integers(0, 9, 40))
+        one, two = (run_clustered(m, data, 0.1, LEVEL) for m in ("cluster_cr2", "cluster_sign_flip"))
+        both = run_clustered("cluster", data, 0.1, LEVEL)
+        assert both.p_greater == max(one.p_greater, two.p_greater)
+        assert both.p_less == max(one.p_less, two.p_less)
+        assert both.p_two_sided == max(one.p_two_sided, two.p_two_sided)
+        assert both.interval.low == min(one.interval.low, two.interval.low)
+        assert both.interval.high == max(one.interval.high, two.interval.high)
+        assert both.statistic == one.statistic
+
+
+def test_the_cluster_bootstrap_draws_whole_clusters():
+    """Four clusters have 4^4 samples with replacement: their law is enumerated."""
+    data = small()
+    found = run_clustered("cluster_bootstrap", data, 1.5, 0.1)
+    index = np.array(list(itertools.product(range(4), repeat=4)))
+    means = data.totals[index].sum(axis=1) / data.sizes[index].sum(axis=1)
+    error = 4 * 0.5 / math.sqrt(found.resamples)
+    assert found.p_greater == pytest.approx(np.mean(means <= 1.5 + 1e-9), abs=error)
+    assert found.p_less == pytest.approx(np.mean(means >= 1.5 - 1e-9), abs=error)
+    assert found.interval.low == pytest.approx(np.quantile(means, 0.1), abs=0.11)
+    assert found.interval.high == pytest.approx(np.quantile(means, 0.9), abs=0.11)
+
+
+@pytest.mark.parametrize(("count", "told"), [(49, True), (50, False)])
+def test_the_cluster_bootstrap_is_doubted_below_fifty_clusters(count, told):
+    d = np.random.default_rng(3).normal(1.0, 1, 2 * count)
+    data = cluster_pairs(np.zeros(d.size), d, np.arange(d.size) % count)
+    found = run_clustered("cluster_bootstrap", data, 0.0, LEVEL)
+    assert ("few_clusters" in [c.code for c in found.cautions]) is told
+
+
+@pytest.mark.parametrize(("count", "reason"), [(5, "at least 6 clusters"), (6, "")])
+def test_six_clusters_are_the_least(count, reason):
+    d = np.random.default_rng(3).normal(1.0, 1, 3 * count)
+    found = run_clustered("cluster", cluster_pairs(np.zeros(d.size), d, np.arange(d.size) % count), 0, LEVEL)
+    assert found.insufficient.startswith(reason)
+    assert bool(found.insufficient) == bool(reason)
+    assert ("smallest_p" in [c.code for c in found.cautions]) == (count == 5)  # 2^-5 > .025 > 2^-6
+
+
+def test_the_smallest_p_is_compared_with_the_level():
+    d = np.random.default_rng(3).normal(1.0, 1, 18)
+    data = cluster_pairs(np.zeros(18), d, np.arange(18) % 6)
+    for level, told in ((2**-6, True), (2**-6 + 1e-6, False)):
+        found = run_clustered("cluster_sign_flip", data, 0.0, level)
+        assert bool(found.cautions) is told
+
+
+def test_clusters_that_never_differ_weigh_nothing_at_0_and_above():
+    same = from_table([4] * 8, [0] * 8, [0] * 8)
+    for null_value, told in ((0.0, True), (0.1, True), (-0.1, False)):
+        found = run_clustered("cluster_sign_flip", same, null_value, LEVEL)
+        assert ("all 32 differences are zero" in found.insufficient) is told
+
+
+@pytest.mark.parametrize("method", ["cluster_cr2", "cluster_bootstrap"])
+def test_clusters_of_one_change_are_decided_by_their_signs(method):
+    """Every item of every cluster gains 1/8: 2^-8 by eight clusters, whatever their sizes."""
+    d = np.full(20, 0.125)
+    data = cluster_pairs(np.zeros(20), d, np.arange(20) % 8)
+    assert not data.varies
+    found = run_clustered(method, data, 0.0, LEVEL)
+    assert (found.p_greater, found.p_less, found.smallest_p) == (2**-8, 1.0, 2**-8)
+    assert (found.interval.low, found.interval.high) == (0.125, 0.125)
+    behind = run_clustered(method, data, 0.2, LEVEL)
+    assert (behind.p_greater, behind.p_less) == (1.0, 2**-8)
+    level = run_clustered(method, data, 0.125, LEVEL)
+    assert (level.p_greater, level.p_less) == (1.0, 1.0)
+    assert small().varies
+
+
+def test_a_declared_scale_bounds_the_interval_of_clusters():
+    data = cluster_pairs(np.array([1.0] * 12), [5.0] * 11 + [1.0], np.arange(12) % 6)
+    free, cut = (run_clustered("cluster_cr2", data, 0.0, LEVEL, scale=s) for s in (None, (1.0, 5.0)))
+    assert free.interval.high > 4
+    assert (cut.interval.high, cut.interval.low) == (4.0, free.interval.low)
+    mirrored = cluster_pairs([5.0] * 11 + [1.0], np.array([1.0] * 12), np.arange(12) % 6)
+    assert run_clustered("cluster_cr2", mirrored, 0.0, LEVEL, scale=(1.0, 5.0)).interval.low == -4.0
+    old, new = np.ones(12), np.array([2.0] * 11 + [1.0])
+    relative = cluster_pairs(old, new, np.arange(12) % 6, new - 1.1 * old)
+    assert relative.ratio == pytest.approx(1.1)
+    assert run_clustered("cluster_cr2", relative, 0.0, LEVEL, scale=(1.0, 1.5)).interval.high > 0.5
+
+
+@pytest.mark.parametrize("method", ["obuchowski", "durkalski", "yang"])
+def test_score_tests_of_clusters_by_their_formulas(method):
+    sizes, gains = np.array([6, 4, 5, 3, 7, 2, 5, 6]), np.array([2, 0, 3, 1, 2, 1, 0, 3])
+    losses = np.array([0, 1, 0, 0, 1, 0, 1, 1])
+    data = from_table(sizes, gains, losses)
+    totals, count = gains - losses, 8
+    mean = totals.sum() / sizes.sum()
+
+    def z(m):
+        e = totals - m * sizes
+        if method == "durkalski":
+            rates = totals / sizes - m
+            return rates.sum() / math.sqrt(np.sum(rates**2))
+        spread = np.sum(e**2)
+        if method == "yang":
+            spread = (spread + np.sum((totals - mean * sizes) ** 2)) / 2
+        return math.sqrt((count - 1) / count) * e.sum() / math.sqrt(spread)
+
+    found = run_clustered(method, data, 0.0, LEVEL)
+    assert found.statistic == pytest.approx(z(0) ** 2)
+    assert found.p_greater == pytest.approx(stats.norm.sf(z(0)))
+    assert found.p_less == pytest.approx(stats.norm.cdf(z(0)))
+    centre = np.mean(totals / sizes) if method == "durkalski" else mean
+    assert found.estimand_value == pytest.approx(centre)
+    assert (found.estimand == "mean_of_clusters") == (method == "durkalski")
+    bound = stats.norm.isf(LEVEL)
+    low = optimize.brentq(lambda m: z(m) - bound, -0.99, centre)
+    high = optimize.brentq(lambda m: z(m) + bound, centre, 0.99)
+    assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=1e-7)
+
+
+def test_tipping_points_by_hand():
+    """t = 2 z: the standard error may double, so 1 + (size - 1) icc may be 4."""
+    found = tipping_points(2 * (1 - 1e-12) * stats.norm.isf(LEVEL), LEVEL, (4, 3.999, 7))
+    assert [point.icc for point in found] == pytest.approx([1.0, None, 0.5])
+    assert [point.icc for point in tipping_points(-3.0, LEVEL, (2, 5))] == [0.0, 0.0]
+
+
+def test_draws_of_clusters_come_in_blocks_that_change_nothing(monkeypatch):
+    rng = np.random.default_rng(2)
+    d, labels = rng.normal(0.2, 1, 100), np.arange(100) % 20
+    data = cluster_pairs(np.zeros(100), d, labels)
+    whole = [run_clustered(m, data, 0.0, LEVEL) for m in ("cluster_sign_flip", "cluster_bootstrap")]
+    monkeypatch.setattr(clusters, "BLOCK_CELLS", 20 * 41)
+    assert list(clusters._blocks(100, 20)) == [40, 40, 20]
+    assert [run_clustered(m, data, 0.0, LEVEL) for m in ("cluster_sign_flip", "cluster_bootstrap")] == whole
+    assert list(clusters._blocks(9, 10**9)) == [4, 4, 1]
+    monkeypatch.undo()
+    assert list(clusters._blocks(10_000, 20)) == [4096, 4096, 1808]
