@@ -11,6 +11,7 @@ from gate.artifacts.compatibility import comparable
 from gate.artifacts.declared import pass_fail_words, row_words, run_words
 from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.magnitude import out_of_range, outside_scale
+from gate.artifacts.oddities import oddities
 from gate.artifacts.rows import repeats_by_name
 from gate.artifacts.table import ItemTable, ReadRequest
 from gate.compare.sanity import direction_doubt
@@ -118,6 +119,7 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
         *comparable(baseline, candidate),
         *repeats_by_name(baseline, policy.items.repeat),
         *doubted_directions(policy, name, candidate),
+        *oddities(baseline, candidate, (use.metric for use in uses if use.kind != "binary")),
         *unread.values(),
     )
     rules = _pairing_rules(
@@ -143,7 +145,7 @@ def _refuse_comparing(name: str | None, uses: list[Use]) -> None:
 def _no_baseline(candidate: ItemTable) -> ItemTable:
     """The candidate's items without any value: what limits need of a baseline."""
     source = replace(candidate.source, path=NO_FILE, sha256="", bytes=0)
-    return replace(candidate, source=source, values={}, missing={}, identity="", cautions=())
+    return replace(candidate, source=source, values={}, missing={}, identity="", cautions=(), noted={})
 
 
 def _copied(baseline: ItemTable, candidate: ItemTable, *, any_order: bool) -> bool:

@@ -45,6 +45,7 @@ class Context:
     aliases: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     evidence: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    noted: Mapping[str, Sequence[bool]] = field(default_factory=dict)
     system: str | None = None
     repeats_by_order: bool = False
     """Whether an id that occurs again is another run of the item, and not a mistake."""
@@ -80,6 +81,7 @@ def records(runs: Sequence[Run], request: ReadRequest | None, context: Context) 
         facts=context.facts,
         cautions=context.cautions,
         extra=context.extra,
+        noted=context.noted,
         system=context.system,
     )
 

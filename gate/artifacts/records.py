@@ -31,7 +31,8 @@ class Records:
     is text (CSV). lines: line of each row. place: how to name row i where there are no lines.
     metrics: those of the tool itself. ids, repeats, failed: the format's own.
     refused: metric -> why it has no value per item. directions: metric -> higher or lower, where the
-    format knows. extra: digests per item, not asked for.
+    format knows. extra: digests per item, not asked for. noted: of which rows something is
+    to be said (an empty answer), see :mod:`gate.artifacts.oddities`.
     """
 
     format: str
@@ -50,6 +51,7 @@ class Records:
     refused: Mapping[str, str] = field(default_factory=dict)
     directions: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    noted: Mapping[str, Sequence[bool]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     cautions: tuple[tuple[str, str], ...] = ()
     system: str | None = None

@@ -105,6 +105,7 @@ def _only(records: Records, rows: Sequence[int]) -> Records:
         cells=each(records.cells),
         evidence=each(records.evidence),
         extra=each(records.extra),
+        noted=each(records.noted),
         lines=None if records.lines is None else some(records.lines),
         place=where,
         ids=None if records.ids is None else some(records.ids),

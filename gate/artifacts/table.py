@@ -95,7 +95,7 @@ class ItemTable:
     identity: SHA-256 over the sorted table of the columns that the policy names, the same for every
     row order and file format. ids_digest: SHA-256 over the ids, one a line, where they are known to be
     distinct and in ascending order; else empty. directions: metric -> higher or lower, where the
-    format knows.
+    format knows. noted: in how many runs that did not fail there is something to be said.
     """
 
     source: Source
@@ -112,6 +112,7 @@ class ItemTable:
     ids_digest: str = ""
     unread: tuple[Unread, ...] = ()
     directions: Mapping[str, str] = field(default_factory=dict)
+    noted: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -20,14 +20,17 @@ def look_lines(look: FirstLook) -> Iterator[str]:
     yield f"{look.files.baseline} -> {look.files.candidate} ({proposal.format}, {items})"
     assumed = " (assumed: nothing says which way is better)" if look.assumed else ""
     yield f"{gating['metric']}: {kind}, {gating['direction']} is better{assumed}"
+    yield from (f"warning: {text}" for text in sentences.warnings(document))
     yield ""
     facts = [*sentences.four_lines(document), ("Reading", sentences.reading(gating))]
     width = max(len(label) for label, _ in facts)
     yield from (f"  {label:{width}}  {text}" for label, text in facts if text)
     yield ""
     yield from _claims(look)
-    for caution in document["cautions"][:8]:
-        yield f"  caution: {caution['message']}"
+    cautions = [caution for caution in document["cautions"] if caution["code"] not in sentences.WARNINGS]
+    yield from (f"  caution: {caution['message']}" for caution in cautions[:8])
+    if len(cautions) > 8:
+        yield f"  and {len(cautions) - 8} more cautions"
     yield from _next(look)
 
 

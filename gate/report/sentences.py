@@ -42,7 +42,7 @@ READINGS = {
 }
 
 
-WARNINGS = frozenset({"watch_worse", "watch_changed"})
+WARNINGS = frozenset({"watch_worse", "watch_changed", "sentinel_values", "empty_answers", "limits_hit"})
 """Cautions that stand on top of every format."""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.ids import content_id
+from gate.artifacts.oddities import EMPTY, blank
 from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
@@ -49,6 +50,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         facts={"judge": _judges(cases)},
         directions={name: _direction(name) for name in names} | _told_directions(cases),
         extra={"target_hash": [text_digest(case.get("expectedOutput")) for case in cases]},
+        noted={EMPTY: ["actualOutput" in case and blank(case["actualOutput"]) for case in cases]},
     )
     return records(runs, request, context)
 

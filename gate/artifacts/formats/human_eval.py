@@ -7,6 +7,7 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.formats.mapped_json import json_lines
+from gate.artifacts.oddities import EMPTY
 from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.table import ReadRequest
@@ -24,7 +25,11 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         metrics |= {name: cell for name, cell in row.items() if name not in _TEXTS and _is_value(cell)}
         runs.append(Run(row.get("task_id"), metrics, row, line=line))
     context = Context(
-        format="human_eval", path=content.path, repeats_by_order=True, directions={"passed": "higher"}
+        format="human_eval",
+        path=content.path,
+        repeats_by_order=True,
+        directions={"passed": "higher"},
+        noted={EMPTY: [isinstance(run.raw, dict) and run.raw.get("completion") == "" for run in runs]},
     )
     return records(runs, request, context)
 

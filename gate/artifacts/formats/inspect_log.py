@@ -9,6 +9,7 @@ from gate.artifacts.archive import Archive
 from gate.artifacts.content import Content
 from gate.artifacts.encoding import decode
 from gate.artifacts.formats.inspect_scores import metrics_of
+from gate.artifacts.oddities import EMPTY, LIMIT, blank
 from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import RESERVED, Records, paths_of
 from gate.artifacts.strict_json import parse_document, refuse_doubled
@@ -38,6 +39,10 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         facts=_facts(header),
         cautions=_cautions(header, runs),
         extra={"target_hash": [text_digest(one.get("target")) for one in samples]},
+        noted={
+            EMPTY: [_is_empty(sample) for sample in samples],
+            LIMIT: [bool(sample.get("limit")) for sample in samples],
+        },
     )
     return records(runs, request, context)
 
@@ -112,6 +117,27 @@ def _run(sample: Sample, path: str) -> Run:
     return Run(
         sample.get("id"), metrics_of(sample), sample, failed=failed, repeat=str(sample.get("epoch", 1))
     )
+
+
+def _is_empty(sample: Sample) -> bool:
+    """No text and no call of a tool; summaries do not say."""
+    output = sample.get("output")
+    if not isinstance(output, Mapping) or not {"completion", "choices"} & set(output):
+        return False
+    choices = output.get("choices")
+    if "completion" in output and not blank(output["completion"]):
+        return False
+    return all(map(_says_nothing, choices if isinstance(choices, list) else ()))
+
+
+def _says_nothing(choice: Any) -> bool:
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    if not isinstance(message, Mapping):
+        return True
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text", "other") if isinstance(part, Mapping) else part for part in parts]
+    return blank(texts) and not message.get("tool_calls")
 
 
 def _facts(header: Mapping[str, Any]) -> dict[str, Any]:

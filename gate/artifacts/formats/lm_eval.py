@@ -10,6 +10,7 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.formats.mapped_json import json_lines
+from gate.artifacts.oddities import EMPTY, blank
 from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
@@ -65,6 +66,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         path=content.path,
         refused={**corpus, **_bare_names(rows, filters)},
         extra=_digests(documents.values()),
+        noted={EMPTY: [_is_empty(row) for _, row, _ in documents.values()]},
     )
     return records(runs, request, context)
 
@@ -128,6 +130,11 @@ def _twice(row: Row, name: str, where: str, *, unnamed: bool) -> GateError:
         where=where,
         help="score again with lm-eval 0.4.3 or later" if unnamed else "give each task its own file",
     )
+
+
+def _is_empty(row: Row) -> bool:
+    """Nothing generated, or nothing of it left by the filter."""
+    return any(name in row and blank(row[name]) for name in ("resps", "filtered_resps"))
 
 
 def _digests(documents: Any) -> dict[str, list[Any]]:

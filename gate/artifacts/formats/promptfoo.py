@@ -14,6 +14,7 @@ from gate.artifacts.content import Content
 from gate.artifacts.formats import promptfoo_systems
 from gate.artifacts.formats.mapped_json import json_lines
 from gate.artifacts.ids import content_id
+from gate.artifacts.oddities import EMPTY, blank
 from gate.artifacts.own import Context, Run, accepted_columns, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
@@ -64,6 +65,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         directions={name: "higher" for run in runs for name in run.metrics}  # named scores pass at 1
         | {"success": "higher", "score": "higher", "latencyMs": "lower", "cost": "lower"},
         aliases={"description": "testCase.description", "metadata": "testCase.metadata"},
+        noted={EMPTY: [_is_empty(row) for _, row in rows]},
         system=label,
         repeats_by_order=True,
     )
@@ -147,6 +149,11 @@ def _run(key: str, line: int | None, row: Row, *, fine: bool) -> Run:
         metrics |= {f"namedScores.{name}": value, f"named:{name}": value}
     failed = _is_run_error(row) or (not fine and _grader_broke(row))
     return Run(key, metrics, row, failed=failed, line=line)
+
+
+def _is_empty(row: Row) -> bool:
+    response = row.get("response")
+    return isinstance(response, Mapping) and "output" in response and blank(response["output"])
 
 
 def _is_run_error(row: Row) -> bool:
