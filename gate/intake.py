@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gate import artifacts
-from gate.artifacts.compatibility import comparable
+from gate.artifacts.beside import beside
 from gate.artifacts.declared import pass_fail_words, row_words, run_words
 from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.magnitude import out_of_range, outside_scale
-from gate.artifacts.oddities import oddities
-from gate.artifacts.rows import repeats_by_name
 from gate.artifacts.table import ItemTable, ReadRequest
 from gate.compare.sanity import direction_doubt
 from gate.errors import GateError, examples
@@ -115,11 +113,10 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
             wanted,
         )
     unread = _unread(uses, baseline, candidate)
+    graded = (use.metric for use in uses if use.kind != "binary")
     cautions = (
-        *comparable(baseline, candidate),
-        *repeats_by_name(baseline, policy.items.repeat),
+        *beside(baseline, candidate, policy.items.repeat, graded),
         *doubted_directions(policy, name, candidate),
-        *oddities(baseline, candidate, (use.metric for use in uses if use.kind != "binary")),
         *unread.values(),
     )
     rules = _pairing_rules(

@@ -103,7 +103,10 @@ def deepeval(empty: int, **changes: Any) -> str:
 
 def human_eval(empty: int, **changes: Any) -> str:
     rows = [{"task_id": f"HumanEval/{i}", "completion": "x", "passed": i % 2 == 0} for i in range(40)]
-    rows = [row | {"result": "passed"} | (changes if i < empty else {}) for i, row in enumerate(rows)]
+    rows = [
+        row | {"result": "passed" if row["passed"] else "failed"} | (changes if i < empty else {})
+        for i, row in enumerate(rows)
+    ]
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 

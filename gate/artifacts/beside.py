@@ -1,0 +1,19 @@
+"""What two files say of each other, before they are paired: cautions, or a GateError."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gate.artifacts.compatibility import comparable
+from gate.artifacts.oddities import oddities
+from gate.artifacts.rows import repeats_by_name
+from gate.artifacts.table import ItemTable
+
+
+def beside(
+    baseline: ItemTable, candidate: ItemTable, repeat: str | None, graded: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """repeat: the column that the policy says numbers the runs. graded: metrics that are no pass/fail."""
+    yield from comparable(baseline, candidate)
+    yield from repeats_by_name(baseline, repeat)
+    yield from oddities(baseline, candidate, graded)
