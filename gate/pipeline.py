@@ -11,6 +11,7 @@ from gate.cycles.series import series
 from gate.decide import decided
 from gate.errors import GateError
 from gate.history.session import Session, open_session
+from gate.history.store import Store
 from gate.identity import Sets, attempt_of
 from gate.intake import Files, item_sets
 from gate.measuring import Measured, measure
@@ -25,6 +26,8 @@ from gate.summing_up import Judged, Waivers, for_history, history_faults, sum_up
 class Request:
     """One ``gate run``. now: ISO time, for the records only. ci: what the CI system says of itself.
 
+    store: a history in the place of the named one.
+
     decides: False where nobody agreed beforehand that this policy judges; the report says so.
     """
 
@@ -33,6 +36,7 @@ class Request:
     candidates: tuple[str, ...]
     sets: Mapping[str, Files] = field(default_factory=dict)
     history: str | None = None
+    store: Store | None = None
     expect_head: str | None = None
     read_only: bool = False
     reveal: bool = False
@@ -63,6 +67,7 @@ def _session(request: Request) -> Session:
     cycles = request.loaded.policy.cycles
     return open_session(
         request.history,
+        store=request.store,
         must_exist=cycles.looks is not None or cycles.history_required,
         expect_head=request.expect_head,
         read_only=request.read_only,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gate.cli.streams import Streams, one_line
 from gate.errors import EXIT_BLOCK, GateError
+
+if TYPE_CHECKING:
+    from gate.planning.reproduce import Moment
 
 EPILOG = """\
 examples:
@@ -69,34 +73,25 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
     resting = any(reproduce.rests_on_history(report) for report in reports)
     if resting and args.history is None:
         raise reproduce.needs_history()
-    fresh = _again(reports, args.history)
-    if to_json(fresh) == Path(args.report).read_text(encoding="utf-8"):
-        streams.print(f"reproduced to the byte: {one_line(args.report)} ({saved['verdict']})")
-        return 0
-    return _compared(reports, fresh.get("reports", [fresh]), streams)
+    text = Path(args.report).read_text(encoding="utf-8")
+    first: dict[str, Any] | None = None
+    for moment in _moments(args.history, reports):
+        fresh = _again(reports, moment)
+        if to_json(fresh) == text:
+            streams.print(f"reproduced to the byte: {one_line(args.report)} ({saved['verdict']})")
+            return 0
+        first = first or fresh
+    found = reproduce.first_difference(saved, first) or "the layout of the JSON differs"
+    streams.print(f"does not reproduce: {one_line(found)}")
+    return EXIT_BLOCK
 
 
-def _compared(reports: list[dict[str, Any]], again: list[dict[str, Any]], streams: Streams) -> int:
-    """Not the same bytes: everything that the history does not decide must still be equal."""
-    from gate.planning.reproduce import HISTORY_PARTS, first_difference, without_history
+def _moments(place: str | None, reports: list[dict[str, Any]]) -> Sequence[Moment | None]:
+    """Without a history there is one way to make a report."""
+    from gate.history.session import store_for
+    from gate.planning.reproduce import moments
 
-    for saved, fresh in zip(reports, again, strict=True):
-        found = first_difference(*without_history(saved, fresh))
-        if found is not None:
-            streams.print(f"does not reproduce: {one_line(found)}")
-            return EXIT_BLOCK
-    parts = sorted(
-        {part for s, f in zip(reports, again, strict=True) for part in _moved(s, f, HISTORY_PARTS)}
-    )
-    text = (
-        f"as the history stood then: {', '.join(parts)}" if parts else "only the layout of the JSON differs"
-    )
-    streams.print(f"reproduced in every field that the files decide ({text})")
-    return 0
-
-
-def _moved(saved: dict[str, Any], fresh: dict[str, Any], parts: tuple[str, ...]) -> list[str]:
-    return [part for part in (*parts, "cautions") if saved[part] != fresh[part]]
+    return [None] if place is None else moments(store_for(place).read(), reports[0])
 
 
 def _check_files(reports: list[dict[str, Any]]) -> None:
@@ -122,10 +117,11 @@ def _check_files(reports: list[dict[str, Any]]) -> None:
                 raise reproduce.other_file(what, path, found, wanted)
 
 
-def _again(reports: list[dict[str, Any]], history: str | None) -> dict[str, Any]:
-    """The same run once more, with the history read only."""
+def _again(reports: list[dict[str, Any]], moment: Moment | None) -> dict[str, Any]:
+    """The same run once more; what it records is kept in memory only."""
     from gate import __version__
     from gate.cli.output import report_of
+    from gate.history.store import MemoryStore
     from gate.intake import Files
     from gate.pipeline import Request, run
     from gate.policy.load import load
@@ -141,8 +137,9 @@ def _again(reports: list[dict[str, Any]], history: str | None) -> dict[str, Any]
         baseline=provenance["baseline"]["path"],
         candidates=tuple(report["provenance"]["candidate"]["path"] for report in reports),
         sets=sets,
-        history=history,
-        read_only=history is not None,
+        store=None if moment is None else MemoryStore(moment.history),
+        read_only=moment is not None and not reports[0]["cycles"]["recorded"],
+        ci={} if moment is None else moment.ci,
         reveal=loaded.policy.cycles.feedback == "verdict" and reports[0]["gating"]["delta"] is not None,
         decides=reports[0].get("decides", True),
         cycle=provenance.get("cycle"),

@@ -161,6 +161,7 @@ def _void_of(attempt: Attempt) -> Record:
 def open_session(
     place: str | None,
     *,
+    store: Store | None = None,
     must_exist: bool = False,
     expect_head: str | None = None,
     read_only: bool = False,
@@ -171,11 +172,11 @@ def open_session(
 
     A missing one is started, with a caution, unless it ``must_exist`` (the policy declares looks or
     history_required), a head is expected, or it is opened read-only. ``place``: a path, or
-    ``git:REMOTE#BRANCH[:PATH]``.
+    ``git:REMOTE#BRANCH[:PATH]``; ``store`` takes its place.
     """
-    if place is None:
+    if place is None and store is None:
         return Session(None, now, tool, read_only)
-    session = Session(store_for(place), now, tool, read_only)
+    session = Session(store or store_for(str(place)), now, tool, read_only)
     return _started(session, may_start=not (must_exist or expect_head or read_only), expect_head=expect_head)
 
 

@@ -9,7 +9,8 @@ from typing import Protocol, TypeVar
 
 from gate.cycles.chain import History
 from gate.cycles.record import Record
-from gate.history.files import init, load, locked
+from gate.errors import GateError
+from gate.history.files import first_record, init, link, load, locked
 from gate.history.reading import uncollected
 
 T = TypeVar("T")
@@ -63,4 +64,36 @@ class LocalStore:
             records, value = step(held.history)
             if records:
                 held.append(*records)
+        return value
+
+
+@dataclass(slots=True)
+class MemoryStore:
+    """A history as it stood at some moment, with what a run makes of it. None: there was none yet."""
+
+    history: History | None
+
+    @property
+    def where(self) -> str:
+        """The place that it was read from."""
+        return self.history.where if self.history else ""
+
+    def create(self, *, now: str, tool: str) -> None:
+        """Start it."""
+        record, _ = first_record(now=now, tool=tool)
+        self.history = History((record,), (record.digest,))
+
+    def read(self) -> History:
+        """As it stands."""
+        if self.history is None:
+            raise GateError("history_missing", "there is no history here")
+        return self.history
+
+    def transact(self, step: Step[T]) -> T:
+        """The step, whose records are kept here alone."""
+        history = self.read()
+        records, value = step(history)
+        sealed, _ = link(history, records)
+        if sealed:
+            self.history = History(history.records + sealed, (sealed[-1].digest,), history.where)
         return value

@@ -1,14 +1,56 @@
-"""A saved report against the same run made again: the first difference, and what only the history knows."""
+"""A saved report against the same run made again: the first difference, and the moments it may be of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from gate.cycles.chain import History
 from gate.errors import GateError, quoted
 
-HISTORY_PARTS = ("cycles", "next_step", "claims")
-"""Parts of a report that rest on what the history held at that moment."""
+MOST_MOMENTS = 100
+"""Each is one more run of the gate; a report is nearly always of one of the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The history as a run may have found it, and what CI said of itself then. None: there was none yet."""
+
+    history: History | None
+    ci: Mapping[str, str]
+
+
+def moments(history: History, report: Mapping[str, Any]) -> list[Moment]:
+    """When this report may have been made: now, and before each run that the history holds.
+
+    Those at which its own candidate was recorded come first.
+    """
+    starts = [k for k, record in enumerate(history.records) if record.kind in {"intent", "outcome"}]
+    digest = next(
+        (
+            part[len("candidate:") :]
+            for part in report["signature"].split("|")
+            if part.startswith("candidate:")
+        ),
+        "",
+    )
+    starts.sort(key=lambda k: (not history.records[k].candidate["digest"].startswith(digest), k))
+    started = any(caution["code"] == "history_started" for caution in report["cautions"])
+    found = [
+        Moment(_before(history, k, started=started), history.records[k].ci) for k in starts[:MOST_MOMENTS]
+    ]
+    return [*found, Moment(history, {})]
+
+
+def _before(history: History, count: int, *, started: bool) -> History | None:
+    """The history of the first ``count`` records; none where the run itself started it."""
+    records = history.records[:count]
+    if started and len(records) == 1:
+        return None
+    seen = {digest for record in records for digest in record.prev}
+    heads = tuple(sorted(record.digest for record in records if record.digest not in seen))
+    return History(records, heads, history.where)
 
 
 def first_difference(saved: Any, fresh: Any, path: str = "") -> str | None:
@@ -31,20 +73,6 @@ def first_difference(saved: Any, fresh: Any, path: str = "") -> str | None:
         return next((found for found in pairs if found is not None), None)
     same = type(saved) is type(fresh) and saved == fresh
     return None if same else f"{path}: saved {_shown(saved)}, again {_shown(fresh)}"
-
-
-def without_history(
-    saved: Mapping[str, Any], fresh: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Both reports without what the history decides; cautions that only one moment of it gives go too."""
-    own = {(c["code"], c["message"]) for c in fresh["cautions"]}
-    also = {(c["code"], c["message"]) for c in saved["cautions"]}
-    parts = []
-    for report in (saved, fresh):
-        part = {key: value for key, value in report.items() if key not in HISTORY_PARTS}
-        part["cautions"] = [c for c in report["cautions"] if (c["code"], c["message"]) in own & also]
-        parts.append(part)
-    return parts[0], parts[1]
 
 
 def rests_on_history(report: Mapping[str, Any]) -> bool:
