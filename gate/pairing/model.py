@@ -27,18 +27,9 @@ class MetricRule:
     candidate_only: bool = False
 
     @property
-    def worst(self) -> float | None:
-        """The worst possible value, or None if the policy declares no scale."""
-        return self._end(0 if self.direction == "higher" else 1)
-
-    @property
-    def best(self) -> float | None:
-        """The best possible value, or None if the policy declares no scale."""
-        return self._end(1 if self.direction == "higher" else 0)
-
-    def _end(self, end: int) -> float | None:
-        scale = (0.0, 1.0) if self.kind == "binary" else self.scale
-        return None if scale is None else scale[end]
+    def ends(self) -> tuple[float, float] | None:
+        """The lowest and the highest possible value, or None if the policy declares no scale."""
+        return (0.0, 1.0) if self.kind == "binary" else self.scale
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,12 +39,13 @@ def paired_metric(
         return dropped
     filled = _worst(rule, runs)
     worst = None if filled is None else _metric(rule, filled, rules.reduce)
-    if rules.missing != "drop" and worst is None:
-        raise _worst_unknown(name, lost, sides[1].path)
     failed = any(bool(side.table.failed.any()) for side in used)
-    first, reading, other = (dropped, "drop", worst)
-    if rules.missing != "drop" and worst is not None:
-        first, reading, other = (worst, "worst", dropped)
+    if rules.missing == "drop":
+        first, reading, other = dropped, "drop", worst
+    elif worst is None:
+        raise _worst_unknown(name, lost, sides[1].path)
+    else:
+        first, reading, other = worst, "worst", dropped
     share = _missing_share(counted)
     return replace(first, incomplete=lost, missing_share=share, reading=reading, failed=failed, other=other)
 
@@ -60,7 +61,7 @@ def _worst_unknown(name: str, lost: int, path: str) -> GateError:
 
 def missing_share(metrics: dict[str, PairedMetric]) -> float:
     """The largest share of items without any result on a side, or of runs of one side, in any metric."""
-    return max((metric.missing_share for metric in metrics.values()), default=0.0)
+    return max(metric.missing_share for metric in metrics.values())
 
 
 def _missing_share(runs: Sequence[FloatArray]) -> float:
@@ -153,9 +154,11 @@ def _runs(name: str, side: Side, row: IndexArray) -> FloatArray:
 
 def _worst(rule: MetricRule, runs: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray] | None:
     """Each missing run read least favourably to the candidate: its own worst, the baseline's best."""
-    if rule.worst is None or rule.best is None:
+    if rule.ends is None:
         return None
-    return (np.where(np.isnan(runs[0]), rule.best, runs[0]), np.where(np.isnan(runs[1]), rule.worst, runs[1]))
+    low, high = rule.ends
+    worst, best = (low, high) if rule.direction == "higher" else (high, low)
+    return (np.where(np.isnan(runs[0]), best, runs[0]), np.where(np.isnan(runs[1]), worst, runs[1]))
 
 
 def _metric(rule: MetricRule, runs: tuple[FloatArray, FloatArray], reduce: str) -> PairedMetric:

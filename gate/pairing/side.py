@@ -34,7 +34,7 @@ class Side:
     @property
     def repeats(self) -> int:
         """Runs per item: the largest number that any item has."""
-        return int(self.runs.max()) if len(self.runs) else 0
+        return int(self.runs.max())
 
 
 def side_of(table: ItemTable, name: str, same: Side | None = None) -> Side:

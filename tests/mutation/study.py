@@ -53,7 +53,12 @@ TESTS = {
     "cycles": ["tests/history", "tests/cycles", *RUNS],
     "policy": ["tests/policy", *RUNS],
     "pairing": ["tests/pairing", "tests/artifacts/test_ids.py", *RUNS],
-    "multiplicity": ["tests/test_decide.py", *RUNS, "tests/planning/test_selftest.py"],
+    "multiplicity": [
+        "tests/test_multiplicity.py",
+        "tests/test_decide.py",
+        *RUNS,
+        "tests/planning/test_selftest.py",
+    ],
     "stats": ["tests/stats", *RUNS, "tests/planning/test_power.py"],
 }
 """Room of ``gate`` -> the tests meant for it, the nearest first."""

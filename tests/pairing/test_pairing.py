@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ def table(
     failed: Sequence[int] = (),
     name: str = "baseline",
     clusters: Sequence[str | None] | None = None,
+    lines: bool = True,
     **columns: Sequence[str | None],
 ) -> ItemTable:
     numbers = np.array(values, dtype=np.float64)
@@ -47,7 +49,7 @@ def table(
         repeats=None if repeats is None else objects(repeats),
         clusters=None if clusters is None else objects(clusters),
         columns={key: objects(column) for key, column in columns.items()},
-        lines=np.arange(len(ids)) + 2,
+        lines=np.arange(len(ids)) + 2 if lines else None,
     )
 
 
@@ -395,3 +397,347 @@ def test_a_dropped_run_makes_the_numbers_of_runs_unequal() -> None:
     assert read_as_worst.metrics["m"].candidate.tolist() == [0, 1, 1, 1]
     both = five(IDS, failed=[4])
     pair(both, short, rules(reduce="pass_all", missing="drop", **accepts))
+
+
+# --- what is counted, and which side is named ---------------------------------------------------------------
+
+
+def test_every_count_is_that_of_its_own_side() -> None:
+    """Baseline: 5 items, 2 runs, 2 failed. Candidate: 6 items, 3 runs, 1 failed. 4 in common."""
+    ids = ["a", "b", "c", "d"]
+    baseline = table([*ids, "x"] * 2, [1] * 10, repeats=["1"] * 5 + ["2"] * 5, failed=[0, 1])
+    candidate = table(
+        [*ids, "y", "z"] * 3,
+        [1] * 18,
+        repeats=["1"] * 6 + ["2"] * 6 + ["3"] * 6,
+        failed=[3],
+        name="candidate",
+    )
+    found = pair(baseline, candidate, rules(missing="drop", max_missing=0.5, max_error_rate=0.5))
+    counts = found.counts
+    assert (counts.n_baseline, counts.n_candidate, counts.n_pairs) == (5, 6, 4)
+    assert (counts.only_baseline, counts.only_candidate) == (1, 2)
+    assert (counts.errors_baseline, counts.errors_candidate) == (2, 1)
+    assert (counts.repeats_baseline, counts.repeats_candidate) == (2, 3)
+    assert counts.n_clusters is None
+    assert found.runs == (8, 17)
+    assert list(found.ids) == [*ids, "x", "y", "z"]
+    assert counts.items_digest == items_digest(objects([*ids, "x", "y", "z"]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "found", "absent"),
+    [
+        ("abd", "ab", "candidate.csv", "1 only in the baseline: 'd'", "only in the candidate"),
+        ("ab", "abcd", "baseline.csv", "2 only in the candidate: 'c', 'd'", "only in the baseline"),
+        (
+            "abc",
+            "abd",
+            "candidate.csv",
+            "1 only in the baseline: 'c'; 1 only in the candidate: 'd'",
+            "2 only",
+        ),
+    ],
+)
+def test_items_of_one_side_are_counted_and_named(
+    old: str, new: str, where: str, found: str, absent: str
+) -> None:
+    """The file that lacks them is the one to mend."""
+    sides = table(list(old), [1] * len(old)), table(list(new), [1] * len(new), name="candidate")
+    fault = error("unmatched_ids", *sides)
+    assert fault.where == where
+    assert found in fault.message
+    assert absent not in fault.message
+    pair(*sides, rules(missing="drop", max_missing=0.5))
+
+
+def test_errors_name_the_file() -> None:
+    candidate = table(["A"], [1], name="candidate")
+    assert error("no_common_ids", table(["a"], [1]), candidate).where == "candidate.csv"
+    empty = error("no_items", table([], []), candidate)
+    assert (empty.where, "baseline" in empty.message) == ("baseline.csv", True)
+    assert error("no_items", table(["a"], [1]), table([], [], name="candidate")).where == "candidate.csv"
+    without = table(IDS, [1, 1, 1, 1], gold=["x", "y", "x", "y"])
+    fault = error("column_missing", without, table(IDS, [1] * 4, name="candidate"), label="gold")
+    assert (fault.where, "the candidate file" in fault.message) == ("candidate.csv", True)
+    fault = error("column_missing", without, without, columns=("lang",))
+    assert "'lang', which is not in either file" in fault.message
+
+
+def test_one_common_item_is_enough_to_go_on() -> None:
+    """The first in the file is as good as any other."""
+    for old, new in (("abc", "axy"), ("abc", "xyc"), ("a", "a")):
+        sides = table(list(old), [1] * len(old)), table(list(new), [0] * len(new))
+        found = pair(*sides, rules(missing="drop", max_missing=0.8))
+        assert found.counts.n_pairs == 1
+        usable = np.isfinite(found.metrics["m"].baseline) & np.isfinite(found.metrics["m"].candidate)
+        assert found.ids[usable].tolist() == [old[0] if old[0] in new else "c"]
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_failed_runs_of_either_side_are_refused(side: int) -> None:
+    """1 of 4 is met by .25 and not by .24."""
+    sides = [table(IDS, [1] * 4), table(IDS, [1] * 4, name="candidate")]
+    name = ("baseline", "candidate")[side]
+    sides[side] = table(IDS, [1] * 4, failed=[2], name=name)
+    fault = error("error_rate", sides[0], sides[1], max_error_rate=0.24)
+    assert f"1 of 4 {name} runs failed (25.0%)" in fault.message
+    assert "'c'" in fault.message
+    assert fault.where == f"{name}.csv"
+    found = pair(sides[0], sides[1], rules(max_error_rate=0.25)).metrics["m"]
+    assert (found.failed, found.reading, found.incomplete, found.missing_share) == (True, "worst", 1, 0.25)
+    dropped = pair(sides[0], sides[1], rules(max_error_rate=0.25, missing="drop")).metrics["m"]
+    assert (dropped.failed, dropped.reading) == (True, "drop")
+    assert dropped.other is not None
+    assert dropped.other.baseline.tolist() == [1, 1, 1, 1]
+    assert dropped.other.candidate.tolist() == [1, 1, int(side == 0), 1]
+
+
+def test_values_that_are_missing_are_no_failed_runs() -> None:
+    lost = table(IDS, [1, NAN, 1, 1], name="candidate")
+    found = pair(table(IDS, [1] * 4), lost, rules(missing="drop", max_missing=0.25)).metrics["m"]
+    assert (found.failed, found.reading, found.incomplete) == (False, "drop", 1)
+    fault = error("missing_values", table(IDS, [1] * 4), lost)
+    assert "1 candidate rows have no usable number for m ('b' line 3: null)" in fault.message
+    assert fault.where == "candidate.csv"
+    complete = pair(table(IDS, [1] * 4), table(IDS, [0] * 4), rules(missing="drop")).metrics["m"]
+    assert (complete.reading, complete.incomplete, complete.missing_share, complete.other) == (
+        "complete",
+        0,
+        0.0,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("missing", "rate", "said"),
+    [
+        (0.1, 0.3, "items.max_error_rate 0.3 accepts"),
+        (0.3, 0.3, "items.max_missing 0.3 accepts"),
+        (0.3, 0.25, "items.max_missing 0.3 accepts"),
+    ],
+)
+def test_the_share_that_is_exceeded_is_named(missing: float, rate: float, said: str) -> None:
+    """2 of 8 runs failed and one value is missing: 3 of 8 results."""
+    ids = list("abcdefgh")
+    candidate = table(ids, [1, 1, NAN, *[1] * 5], failed=[0, 1], name="candidate")
+    fault = error(
+        "too_many_missing",
+        *(table(ids, [1] * 8), candidate),
+        missing="drop",
+        max_missing=missing,
+        max_error_rate=rate,
+    )
+    assert "37.5% of the items" in fault.message
+    assert said in fault.message
+    assert "failed runs: 0 baseline, 2 candidate" in fault.message
+    pair(table(ids, [1] * 8), candidate, rules(missing="drop", max_missing=0.375, max_error_rate=0.25))
+    pair(table(ids, [1] * 8), candidate, rules(missing="drop", max_missing=0.1, max_error_rate=0.375))
+
+
+def test_items_of_one_side_count_together() -> None:
+    """One of five on either side: .4, whatever share of runs may fail."""
+    sides = table(IDS, [1] * 4), table([*IDS[:3], "z"], [1] * 4, name="candidate")
+    fault = error("too_many_missing", *sides, missing="drop", max_missing=0.39, max_error_rate=0.9)
+    assert "40.0% of the items" in fault.message
+    assert "more than items.max_missing 0.39 accepts" in fault.message
+    assert "1 only in the baseline, 1 only in the candidate" in fault.message
+
+
+def test_the_same_run_is_the_same_bytes_of_the_same_system() -> None:
+    one = table(IDS, [1, 1, 1, 1])
+    other = replace(one, source=replace(one.source, system="new"))
+    assert not pair(one, other, rules()).identical
+    assert pair(other, other, rules()).identical
+    assert not pair(one, replace(one, source=replace(one.source, sha256="x")), rules()).identical
+
+
+# --- repeats ------------------------------------------------------------------------------------------------
+
+
+def test_runs_of_items_that_are_in_no_order() -> None:
+    ids = ["c", "a", "b", "c", "a", "b"]
+    made = table(ids, [3, 1, 2, 5, 1, 4], repeats=["1", "1", "1", "2", "2", "2"])
+    graded = rules(metrics={"m": MetricRule("graded", "higher")})
+    found = pair(made, made, graded)
+    assert list(found.ids) == ["a", "b", "c"]
+    assert found.metrics["m"].baseline.tolist() == [1, 3, 4]
+    assert found.metrics["m"].runs is not None
+    assert found.metrics["m"].runs[1].tolist() == [[1, 1], [2, 4], [3, 5]]
+
+
+@pytest.mark.parametrize("repeated", [0, 1])
+def test_one_run_against_two(repeated: int) -> None:
+    once = table(["a", "b"], [1, 0])
+    twice = table(["a", "a", "b", "b"], [1, 0, 0, 0], repeats=["1", "2", "1", "2"])
+    sides = (twice, once) if repeated == 0 else (once, twice)
+    metric = pair(*sides, rules()).metrics["m"]
+    means = (metric.baseline.tolist(), metric.candidate.tolist())
+    assert means[repeated] == [0.5, 0]
+    assert means[1 - repeated] == [1, 0]
+    assert metric.averaged
+    assert metric.runs is not None
+    plain = pair(once, once, rules()).metrics["m"]
+    assert (plain.averaged, plain.runs) == (False, None)
+
+
+def test_scores_are_averaged_under_pass_all_and_pass_fail_is_not() -> None:
+    twice = table(["a", "a"], [1, 0], repeats=["1", "2"])
+    for kind, reduce, averaged, value in (
+        ("binary", "mean", True, 0.5),
+        ("binary", "pass_all", False, 0.0),
+        ("binary", "worst", False, 0.0),
+        ("graded", "mean", True, 0.5),
+        ("graded", "pass_all", True, 0.5),
+        ("graded", "worst", False, 0.0),
+    ):
+        metric = pair(
+            twice, twice, rules(reduce=reduce, metrics={"m": MetricRule(kind, "higher", (0, 1))})
+        ).metrics["m"]
+        assert (metric.averaged, metric.candidate.tolist()) == (averaged, [value]), (kind, reduce)
+
+
+def test_an_item_without_runs_on_a_side_has_no_unequal_runs() -> None:
+    """Under drop such an item is left out; any other must have as many runs on both sides."""
+    accepts: dict[str, Any] = {"missing": "drop", "max_missing": 0.9, "max_error_rate": 0.9}
+    for gone in ([0, 1, 2, 3, 4], [15, 16, 17, 18, 19]):
+        for sides in ((five(IDS, failed=gone), five(IDS)), (five(IDS), five(IDS, failed=gone))):
+            metric = pair(*sides, rules(reduce="worst", **accepts)).metrics["m"]
+            assert np.isnan(metric.baseline - metric.candidate).sum() == 1
+            fault = error("unequal_runs", *sides[:1], five(IDS, failed=[7, 8]), reduce="worst", **accepts)
+            assert "1 items have other numbers of runs" in fault.message
+    fault = error("unequal_runs", five(IDS), table(IDS, [1] * 4), reduce="worst")
+    assert "(5 in the baseline, 1 in the candidate)" in fault.message
+
+
+def test_fewer_runs_are_counted_against_the_most() -> None:
+    short = table(["a", "a", "b", "c", "c"], [1] * 5, repeats=["1", "2", "1", "1", "2"], name="candidate")
+    fault = error("uneven_repeats", five(["a", "b", "c"]), short)
+    assert "1 items have fewer than 2 runs in the candidate file ('b')" in fault.message
+    assert fault.where == "candidate.csv"
+
+
+def test_only_the_candidate_of_a_limit_must_be_complete() -> None:
+    only = {"m": MetricRule("binary", "higher", candidate_only=True)}
+    full, lost = table(IDS, [1] * 4), table(IDS, [1, NAN, 1, 1])
+    failed = table(IDS, [1] * 4, failed=[0])
+    assert pair(lost, full, rules(metrics=only)).metrics["m"].reading == "complete"
+    error("missing_values", full, lost, metrics=only)
+    short = table(["a", "a", "b"], [1] * 3, repeats=["1", "2", "1"])
+    pair(short, table(["a", "b"], [1, 1]), rules(metrics=only))
+    error("uneven_repeats", table(["a", "b"], [1, 1]), short, metrics=only)
+    found = pair(failed, lost, rules(metrics=only, missing="drop", max_missing=0.25, max_error_rate=0.25))
+    assert (found.metrics["m"].incomplete, found.metrics["m"].failed) == (1, False)
+    unknown = table(IDS, [1] * 4)
+    unknown = replace(unknown, values={}, missing={})
+    assert pair(unknown, full, rules(metrics=only)).metrics["m"].candidate.tolist() == [1, 1, 1, 1]
+    found = pair(full, unknown, rules())
+    assert found.metrics["m"].incomplete == 4, "an optional metric that is absent has no results"
+
+
+# --- duplicates ---------------------------------------------------------------------------------------------
+
+
+def test_duplicates_of_either_side_with_and_without_lines() -> None:
+    fine = table(IDS, [1] * 4)
+    twice = table(["b", "a", "c", "c", "a", "a"], [1] * 6, name="candidate")
+    fault = error("duplicate_ids", fine, twice)
+    assert fault.where == "candidate.csv:5"
+    assert "2 item ids occur more than once in the candidate file ('c', 'a')" in fault.message
+    assert "same repeat" not in fault.message
+    bare = table(["b", "a", "a"], [1] * 3, lines=False)
+    assert error("duplicate_ids", bare, fine).where == "baseline.csv"
+    assert error("duplicate_ids", bare, bare).where == "baseline.csv"
+    ascending = table(["a", "b", "b"], [1] * 3)
+    assert error("duplicate_ids", ascending, fine).where == "baseline.csv:4"
+    runs = table(["a", "a", "a"], [1] * 3, repeats=["1", "2", "1"])
+    fault = error("duplicate_ids", runs, fine)
+    assert "with the same repeat" in fault.message
+    assert "items.repeat" not in fault.help
+
+
+def test_two_files_that_share_their_ids() -> None:
+    """A reader may give one array for both: with repeats on a side the rows are its own all the same."""
+    one = table(["b", "a", "c", "a2"], [1, 0, 1, 1])
+    other = replace(table(["b", "a", "c", "a2"], [0, 0, 1, 0]), ids=one.ids)
+    found = pair(one, other, rules())
+    assert found.ids.tolist() == ["a", "a2", "b", "c"]
+    assert found.metrics["m"].candidate.tolist() == [0, 0, 0, 1]
+    runs = table(["b", "b"], [1, 0], repeats=["1", "2"])
+    shared = replace(table(["b", "b"], [1, 1], repeats=["1", "2"]), ids=runs.ids)
+    assert pair(runs, shared, rules()).metrics["m"].baseline.tolist() == [0.5]
+    repeated = replace(shared, repeats=None)
+    error("duplicate_ids", runs, repeated)
+    error("duplicate_ids", repeated, runs)
+
+
+def test_a_digest_that_is_known_is_that_of_these_items() -> None:
+    ids = [f"q{k}" for k in range(9)]
+    one = replace(table(ids, [1] * 9), ids_digest=items_digest(objects(ids)))
+    assert pair(one, table(ids, [1] * 9), rules()).counts.items_digest == one.ids_digest
+    fewer = pair(one, table([*ids[:-1], "r"], [1] * 9), rules(missing="drop", max_missing=0.5))
+    assert fewer.counts.items_digest == items_digest(objects([*ids, "r"]))
+    known = replace(one, ids_digest="known")
+    assert pair(known, replace(one, ids=known.ids), rules()).counts.items_digest == "known"
+
+
+# --- text columns -------------------------------------------------------------------------------------------
+
+
+def test_columns_and_clusters_of_items_that_one_side_lacks() -> None:
+    """The first and the last item are each on one side only, and what each file says of them is kept."""
+    old = table(["a", "b", "c"], [1] * 3, clusters=["x", "y", "x"], lang=["e", None, "f"])
+    new = table(["b", "c", "d"], [1] * 3, clusters=["y", "x", "z"], lang=["g", "f", "h"], name="candidate")
+    found = pair(old, new, rules(columns=("lang",), missing="drop", max_missing=0.5))
+    assert found.columns["lang"].tolist() == ["e", "g", "f", "h"]
+    assert found.clusters is not None
+    assert found.clusters.tolist() == [0, 1, 0, 2]
+    assert found.counts.n_clusters == 3
+    alone = table(["a", "b", "c"], [1] * 3)
+    for sides in ((old, alone), (alone, old)):
+        found = pair(*sides, rules(columns=("lang",)))
+        assert found.columns["lang"].tolist() == ["e", None, "f"]
+        assert found.clusters is not None
+        assert found.clusters.tolist() == [0, 1, 0]
+    clash = replace(new, columns={"lang": objects(["g", "e", "h"])})
+    fault = error("column_inconsistent", old, clash, columns=("lang",), missing="drop", max_missing=0.5)
+    assert "lang differs between the two files ('c')" in fault.message
+    assert fault.where == "candidate.csv"
+    fault = error("cluster_missing", alone, table(list("abc"), [1] * 3, clusters=["x", "y", None]))
+    assert "1 items have no cluster ('c')" in fault.message
+
+
+def test_labels_of_common_items_only_must_agree() -> None:
+    old = table(["a", "b", "c"], [1] * 3, gold=["x", "y", "z"])
+    new = table(["c", "b", "d"], [1] * 3, gold=["z", "y", "x"], name="candidate")
+    accepts: dict[str, Any] = {"missing": "drop", "max_missing": 0.5}
+    pair(old, new, rules(label="gold", **accepts))
+    other = replace(new, columns={"gold": objects(["y", "y", "x"])})
+    fault = error("not_comparable", old, other, label="gold", **accepts)
+    assert "gold differs between the two files on 1 items ('c')" in fault.message
+    assert fault.where == "candidate.csv"
+    runs = table(["a", "a", "b", "b"], [1] * 4, repeats=["1", "2"] * 2, gold=["x", "x", "y", "z"])
+    fault = error("column_inconsistent", runs, runs, label="gold")
+    assert "gold is not the same on all runs of an item ('b')" in fault.message
+
+
+def test_shown_text_is_that_of_the_first_run() -> None:
+    old = table(
+        ["b", "b", "a", "a"],
+        [1] * 4,
+        repeats=["1", "2", "1", "2"],
+        said=["b1", "b2", "a1", "a2"],
+        note=list("wwvv"),
+    )
+    new = table(["a", "c"], [1, 1], said=["a1", "c1"], name="candidate")
+    accepts: dict[str, Any] = {"missing": "drop", "max_missing": 0.9}
+    found = pair(old, new, rules(show=("said", "note"), **accepts))
+    assert {name: text.tolist() for name, text in found.shown.items()} == {
+        "said (baseline)": ["a1", "b1", None],
+        "said (candidate)": ["a1", None, "c1"],
+        "note": ["v", "w", None],
+    }
+    same = pair(old, old, rules(show=("said",)))
+    assert {name: text.tolist() for name, text in same.shown.items()} == {"said": ["a1", "b1"]}
+    only_new = pair(table(["a", "c"], [1, 1]), new, rules(show=("said",)))
+    assert only_new.shown["said"].tolist() == ["a1", "c1"]
