@@ -43,8 +43,6 @@ def families(
 def _each_reading(comparisons: Sequence[Comparison], correct: Correct) -> tuple[Comparison, ...]:
     """Failed runs must not decide, so their other reading is held to the same correction."""
     found = correct(comparisons)
-    if all(c.other is None for c in comparisons):
-        return found
     others = correct([c.other or c for c in comparisons])
     return tuple(
         c if c.other is None else replace(c, other=other) for c, other in zip(found, others, strict=True)

@@ -114,6 +114,8 @@ def test_the_other_reading_is_held_to_the_same_correction() -> None:
     assert found[0].other.p_adjusted == pytest.approx(0.06)
     assert found[0].other.reading == "drop"
     assert found[1].other is None
+    found, _ = families([two, replace(two, rule="guardrail:b")], "bonferroni")
+    assert [c.other and c.other.p_adjusted for c in found] == [pytest.approx(0.06)] * 2
     found, _ = families([veto("b", 0.02), two], "holm")
     assert found[1].other is not None
     assert found[1].other.p_adjusted == pytest.approx(0.04), "Holm: .02 x 2, and .03 is no less"

@@ -653,3 +653,54 @@ def test_a_pass_is_measured_the_same_whatever_the_order() -> None:
     for shift, _ in itertools.product((0.0, 0.1, 0.0, -0.1, 0.1), range(2)):
         found = run_test(selection, "paired_t", 0.0, LEVEL, shift=shift)
         assert found.result.estimate == pytest.approx((NEW - OLD - shift * OLD).mean())
+
+
+# --- an approximate test beside the exact one ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "test", "level", "said"),
+    [
+        (9, 2, "mcnemar_midp", 0.025, True),  # mid-p .0193, exact .0327
+        (10, 2, "mcnemar_midp", 0.025, False),  # exact .0193
+        (8, 2, "mcnemar_midp", 0.025, False),  # mid-p .0327
+        (9, 2, "mcnemar_exact", 0.025, False),
+        (6, 0, "mcnemar_midp", 0.5**6, True),  # 2^-7 is below 2^-6, and 2^-6 is not
+    ],
+)
+def test_what_only_an_approximate_test_lets_through(
+    b: int, c: int, test: str, level: float, said: bool
+) -> None:
+    made = table(*blocks((b, 0, 1), (c, 1, 0), (49, 1, 1)))
+    setting = replace(SETTING, level=level, veto_level=0.4)
+    found = measured(made, setting, test=test, margin=0)
+    texts = [caution.message for caution in found.cautions if caution.code == "exact_test_disagrees"]
+    exact = stats.binom.sf(b - 1, b + c, 0.5)
+    passed = (
+        f"{test} passes (p {found.p_value:.4f}), mcnemar_exact does not (p {exact:.4f}) at level {level:g}"
+    )
+    assert texts == [passed] * said
+
+
+@pytest.mark.parametrize(("level", "said"), [(0.021, True), (0.0229, False), (0.019, False)])
+def test_a_loss_that_only_an_approximate_test_lets_through(level: float, said: bool) -> None:
+    """Eight losses and one gain: Edwards' p is .0228, the exact one .0195; a veto passes above its level."""
+    made = table(*blocks((1, 0, 1), (8, 1, 0), (49, 1, 1)))
+    setting = replace(SETTING, level=0.4, veto_level=level)
+    found = railed(made, "no_regression", setting, test="mcnemar_edwards")
+    assert found.p_value == pytest.approx(stats.norm.sf(2.0))
+    assert ("exact_test_disagrees" in {caution.code for caution in found.cautions}) is said
+
+
+def test_scores_of_0_and_1_have_no_exact_test_beside_them() -> None:
+    old, new = blocks((9, 0, 1), (2, 1, 0), (49, 1, 1))
+    setting = replace(SETTING, level=0.03)
+    graded = measured(table(old, new), setting, kind="graded", test="paired_t", margin=0)
+    assert graded.p_value is not None
+    assert graded.p_value < 0.03 < stats.binom.sf(8, 11, 0.5)
+    assert "exact_test_disagrees" not in {caution.code for caution in graded.cautions}
+    shares = table(old, new, averaged=True)
+    found = measured(shares, setting, test="paired_t", margin=0)
+    assert "exact_test_disagrees" in {caution.code for caution in found.cautions}
+    watch = Watch.model_validate({"metric": "m", "kind": "binary", "direction": "higher"})
+    assert "exact_test_disagrees" not in {c.code for c in watched(watch, "watch:m", shares, setting).cautions}

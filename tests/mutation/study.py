@@ -45,6 +45,7 @@ TESTS = {
     "decide": ["tests/test_decide.py", *RUNS],
     "compare": [
         "tests/compare",
+        "tests/test_sanity.py",
         "tests/report/test_numbers.py",
         *RUNS,
         "tests/report/test_items.py",
