@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from gate.artifacts.compatibility import comparable
 from gate.artifacts.oddities import oddities
@@ -11,9 +11,17 @@ from gate.artifacts.table import ItemTable
 
 
 def beside(
-    baseline: ItemTable, candidate: ItemTable, repeat: str | None, graded: Iterable[str]
+    baseline: ItemTable,
+    candidate: ItemTable,
+    repeat: str | None,
+    graded: Iterable[str],
+    mapping: Mapping[str, str],
+    watched: frozenset[str],
 ) -> Iterator[tuple[str, str]]:
-    """repeat: the column that the policy says numbers the runs. graded: metrics that are no pass/fail."""
-    yield from comparable(baseline, candidate)
+    """repeat: the column that the policy says numbers the runs. graded: metrics that are no pass/fail.
+
+    mapping: metric -> its name in the files. watched: metrics that decide nothing.
+    """
+    yield from comparable(baseline, candidate, mapping, watched)
     yield from repeats_by_name(baseline, repeat)
     yield from oddities(baseline, candidate, graded)

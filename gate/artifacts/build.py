@@ -101,6 +101,7 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
             *outcome.cautions,
         ),
         unread=outcome.unread,
+        stated=records.stated,
         directions={name: way for name, way in records.directions.items() if name in parts.values},
         noted={what: int((np.asarray(flags) & ~failed).sum()) for what, flags in records.noted.items()},
     )

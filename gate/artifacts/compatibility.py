@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from gate.artifacts.table import ItemTable
+from gate.artifacts.table import ItemTable, Stated
 from gate.errors import GateError, examples, quoted
 
 Caution = tuple[str, str]
@@ -20,52 +20,105 @@ _PER_METRIC = {"scorer": "the scorer of", "judge": "the judge of"}
 _PER_ITEM = {"doc_hash": "the document", "target_hash": "the expected answer"}
 MAPPED = frozenset({"csv", "tsv", "json", "jsonl", "parquet", "npz"})
 """Formats whose columns a policy names, so that the format itself says nothing about the metric."""
-_HELP = "score both systems on the same data with the same scorer and judge"
+_HELP = "score both systems on the same data with the same scorer, judge, rubric and thresholds"
 
 
-def comparable(baseline: ItemTable, candidate: ItemTable) -> tuple[Caution, ...]:
-    """Cautions about the pair, or GateError ``not_comparable``. Only what both files state is compared."""
-    _same_facts(baseline, candidate)
-    _same_judges(baseline, candidate)
+def comparable(
+    baseline: ItemTable,
+    candidate: ItemTable,
+    mapping: Mapping[str, str] | None = None,
+    watched: frozenset[str] = frozenset(),
+) -> tuple[Caution, ...]:
+    """Cautions about the pair, or GateError ``not_comparable``. Only what both files state is compared.
+
+    mapping: metric -> its name in the files. watched: metrics that decide nothing.
+    """
+    names = {metric: (mapping or {}).get(metric, metric) for metric in (*candidate.values, *baseline.values)}
+    found = list(_differing(baseline, candidate, names, watched))
     for column, what in _PER_ITEM.items():
         changed = _changed_items(baseline, candidate, column)
         if changed:
             raise _not_comparable(
                 candidate, f"{what} differs for {len(changed)} items of the same id ({examples(changed)})"
             )
-    return tuple(_cautions(baseline, candidate))
+    return (*found, *_cautions(baseline, candidate))
 
 
-def _same_facts(baseline: ItemTable, candidate: ItemTable) -> None:
-    for fact, what in _SAME.items():
-        first, second = baseline.source.facts.get(fact), candidate.source.facts.get(fact)
-        if first is not None and second is not None and first != second:
-            raise _not_comparable(
-                candidate, f"{what} differs (baseline {quoted(str(first))}, candidate {quoted(str(second))})"
-            )
-
-
-def _same_judges(baseline: ItemTable, candidate: ItemTable) -> None:
-    for fact, what in _PER_METRIC.items():
-        first, second = baseline.source.facts.get(fact), candidate.source.facts.get(fact)
-        if not isinstance(first, Mapping) or not isinstance(second, Mapping):
+def _differing(
+    baseline: ItemTable, candidate: ItemTable, names: Mapping[str, str], watched: frozenset[str]
+) -> Iterator[Caution]:
+    """Cautions about what the files state differently, or the refusal."""
+    other = {one.what: one for one in _stated(candidate, names)}
+    refused: list[str] = []
+    for one in _stated(baseline, names):
+        difference = _difference(one, other[one.what], baseline, candidate) if one.what in other else None
+        if difference is None:
             continue
-        for name in sorted(_read_names(set(first) & set(second), candidate)):
-            if first[name] != second[name]:
-                raise _not_comparable(
-                    candidate,
-                    f"{what} {quoted(name)} differs "
-                    f"(baseline {quoted(str(first[name]))}, candidate {quoted(str(second[name]))})",
-                )
+        decided = [m for m, name in names.items() if one.metrics is None or name in one.metrics]
+        text = f"{one.what} differs{difference}"
+        if one.caution:
+            yield one.caution, text
+        elif one.metrics is None or not watched.issuperset(decided):
+            refused.append(text)
+        elif decided:
+            yield "watched_not_comparable", f"{text}: {examples(decided)} cannot be compared"
+    if refused:
+        raise _not_comparable(candidate, "; ".join(refused[:3]))
 
 
-def _read_names(names: set[str], table: ItemTable) -> set[str]:
-    """Those whose metrics are compared; all of them for a metric that is called otherwise."""
-    found: set[str] = set()
-    for metric in table.values:
-        fitting = {name for name in names if metric == name or metric.startswith(f"{name}.")}
-        found |= fitting or names
-    return found
+def _stated(table: ItemTable, names: Mapping[str, str]) -> Iterator[Stated]:
+    """What the format knows, its facts per metric among it."""
+    facts = table.source.facts
+    for fact, what in _SAME.items():
+        if facts.get(fact) is not None:
+            yield Stated(what, str(facts[fact]))
+    for fact, what in _PER_METRIC.items():
+        known = found if isinstance(found := facts.get(fact), Mapping) else {}
+        for owner, value in known.items():
+            decided = frozenset(name for name in names.values() if _decides(owner, name, known))
+            yield Stated(f"{what} {quoted(owner)}", str(value), decided)
+    yield from table.stated
+
+
+def _decides(owner: str, metric: str, owners: Iterable[str]) -> bool:
+    """Whether the metric is that of a scorer or judge; one that is called otherwise may be anyone's."""
+
+    def fits(name: str) -> bool:
+        return metric == name or metric.startswith(f"{name}.")
+
+    return fits(owner) or not any(map(fits, owners))
+
+
+def _difference(one: Stated, other: Stated, baseline: ItemTable, candidate: ItemTable) -> str | None:
+    """`` (baseline X, candidate Y)`` of the first difference, None where there is none."""
+    if isinstance(one.value, str) and isinstance(other.value, str):
+        return None if one.value == other.value else _both(one.value, other.value)
+    known = dict(zip(baseline.ids.tolist(), _rows(one, baseline), strict=True))
+    pairs = zip(candidate.ids.tolist(), _rows(other, candidate), strict=True)
+    changed = {
+        key: (known[key], text)
+        for key, text in pairs
+        if text is not None and known.get(key) not in {None, text}
+    }
+    if not changed:
+        return None
+    first, second = next(iter(changed.values()))
+    if len(changed) == len(known) and len(set(changed.values())) == 1:
+        return _both(str(first), str(second))
+    return f" for {len(changed)} items ({examples(list(changed))}){_both(str(first), str(second))}"
+
+
+def _rows(one: Stated, table: ItemTable) -> tuple[str | None, ...]:
+    return (one.value,) * len(table) if isinstance(one.value, str) else one.value
+
+
+def _both(first: str, second: str) -> str:
+    """The two values; of long ones the part in which they differ."""
+    if max(len(first), len(second)) > 80:
+        same = next((i for i, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), 0)
+        start = max(0, same - 30)
+        first, second = first[start : start + 75], second[start : start + 75]
+    return f" (baseline {quoted(first)}, candidate {quoted(second)})"
 
 
 def _changed_items(baseline: ItemTable, candidate: ItemTable, column: str) -> list[str]:

@@ -36,6 +36,22 @@ def outside_scale(metric: str, scale: tuple[float, float], *tables: ItemTable) -
     return None
 
 
+def apart(metric: str, baseline: ItemTable, candidate: ItemTable) -> str | None:
+    """What to say of a metric whose two sides have no range in common; None where they have."""
+    sides = [t.values[metric] for t in (baseline, candidate) if metric in t.values]
+    sides = [values[np.isfinite(values)] for values in sides]
+    if len(sides) < 2 or min(map(len, sides)) < 2:
+        return None
+    (low, high), (other_low, other_high) = ((float(v.min()), float(v.max())) for v in sides)
+    if high >= other_low and other_high >= low:
+        return None
+    one, other = f"{low:g} to {high:g}", f"{other_low:g} to {other_high:g}"
+    return (
+        f"the ranges of {quoted(metric)} do not overlap (baseline {one}, candidate {other}): "
+        "is it one unit on both sides? declare its scale"
+    )
+
+
 def _refused(metric: str, table: ItemTable, row: int) -> GateError:
     value = float(table.values[metric][row])
     found = f"beyond {LARGEST:g}" if abs(value) > LARGEST else f"and no value is above {1 / LARGEST:g}"

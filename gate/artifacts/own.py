@@ -11,7 +11,7 @@ from gate.artifacts.build import OWN_REPEATS
 from gate.artifacts.lookup import column, names_in
 from gate.artifacts.outcome import ANY
 from gate.artifacts.records import ABSENT, RESERVED, Records, paths_of
-from gate.artifacts.table import ReadRequest
+from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical
 from gate.errors import GateError
 
@@ -39,6 +39,7 @@ class Context:
     path: str
     place: Callable[[int], str] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    stated: tuple[Stated, ...] = ()
     cautions: tuple[tuple[str, str], ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     directions: Mapping[str, str] = field(default_factory=dict)
@@ -79,6 +80,7 @@ def records(runs: Sequence[Run], request: ReadRequest | None, context: Context) 
         refused=context.refused,
         directions=context.directions,
         facts=context.facts,
+        stated=context.stated,
         cautions=context.cautions,
         extra=context.extra,
         noted=context.noted,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gate.artifacts.table import ReadRequest
+from gate.artifacts.table import ReadRequest, Stated
 
 
 class _Absent:
@@ -32,7 +32,7 @@ class Records:
     metrics: those of the tool itself. ids, repeats, failed: the format's own.
     refused: metric -> why it has no value per item. directions: metric -> higher or lower, where the
     format knows. extra: digests per item, not asked for. noted: of which rows something is
-    to be said (an empty answer), see :mod:`gate.artifacts.oddities`.
+    to be said (an empty answer), see :mod:`gate.artifacts.oddities`. stated: how the metrics were scored.
     """
 
     format: str
@@ -53,6 +53,7 @@ class Records:
     extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     noted: Mapping[str, Sequence[bool]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    stated: tuple[Stated, ...] = ()
     cautions: tuple[tuple[str, str], ...] = ()
     system: str | None = None
 

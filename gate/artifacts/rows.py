@@ -9,7 +9,7 @@ from typing import Any
 
 from gate.artifacts.absent import missing_column
 from gate.artifacts.records import ABSENT, Records, place
-from gate.artifacts.table import ItemTable, ReadRequest
+from gate.artifacts.table import ItemTable, ReadRequest, Stated
 from gate.errors import GateError, examples, quoted
 
 
@@ -99,9 +99,13 @@ def _only(records: Records, rows: Sequence[int]) -> Records:
     def where(row: int) -> str:
         return place(records, rows[row])
 
+    def stated(one: Stated) -> Stated:
+        return one if isinstance(one.value, str) else replace(one, value=tuple(some(one.value)))
+
     return replace(
         records,
         count=len(rows),
+        stated=tuple(map(stated, records.stated)),
         cells=each(records.cells),
         evidence=each(records.evidence),
         extra=each(records.extra),

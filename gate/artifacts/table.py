@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +62,29 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """What a file says of how its metrics were scored; both sides must say the same.
+
+    what: as a person calls it. value: of the whole file, or one a row (None: the row says nothing).
+    metrics: those it decided, by the file's names; None: all. caution: the code of the warning where another
+    value is no reason to refuse.
+    """
+
+    what: str
+    value: str | tuple[str | None, ...]
+    metrics: frozenset[str] | None = None
+    caution: str = ""
+
+
+def graded_itself(model: object, graders: Iterable[object]) -> tuple[Stated, ...]:
+    """Whether the model that is evaluated graded itself; nothing where the file names no grader."""
+    names = [str(grader) for grader in graders]
+    answer = "yes" if str(model) in names else "no"
+    what = "whether the model graded itself"
+    return (Stated(what, answer, caution="self_graded"),) if names and model is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
 class Missing:
     """Cells of one metric without a usable number: how many, and the first five of them.
 
@@ -111,6 +134,7 @@ class ItemTable:
     cautions: tuple[tuple[str, str], ...] = ()
     ids_digest: str = ""
     unread: tuple[Unread, ...] = ()
+    stated: tuple[Stated, ...] = ()
     directions: Mapping[str, str] = field(default_factory=dict)
     noted: Mapping[str, int] = field(default_factory=dict)
 

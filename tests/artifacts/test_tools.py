@@ -12,6 +12,7 @@ import pytest
 
 from gate.artifacts import describe_formats, detect, read
 from gate.artifacts.compatibility import comparable
+from gate.errors import GateError
 
 from . import tools
 from .helpers import ask, refusal, table, values, write
@@ -645,3 +646,101 @@ def test_inputs_as_declared_ids(tmp_path: Path) -> None:
     found = table(tmp_path, content, id="question", id_declared=True)
     assert found.ids[0] == "two\\nlines"
     assert len(found.ids[1]) < 200
+
+
+def deepeval_run(score: float = 0.5, judge: str = "j", **stated: Any) -> str:
+    metric = {"name": "Relevancy", "score": score, "success": score > 0.4, "evaluationModel": judge} | stated
+    cases = [
+        {"name": f"c{i}", "input": f"q{i}", "success": score > 0.4, "metricsData": [metric]} for i in range(N)
+    ]
+    return json.dumps({"testCases": cases})
+
+
+def graded_by(
+    judge: str = "judge-a", value: str = "correct", threshold: float = 0.8, version: str = "1"
+) -> str:
+    asked = [
+        {"type": "llm-rubric", "value": value, "threshold": threshold, "provider": judge, "metric": "ok"}
+    ]
+    cases = [{"vars": {"n": i}, "assert": asked} for i in range(N)]
+    rows = [
+        tools.promptfoo_row(i, even(i), testCase=case, vars={"n": i}, namedScores={"ok": int(even(i))})
+        for i, case in enumerate(cases)
+    ]
+    return json.dumps(json.loads(tools.promptfoo(rows)) | {"metadata": {"promptfooVersion": version}})
+
+
+def inspect_with(model: str = "m", roles: Any = None, reducer: str = "mean", version: str = "1") -> str:
+    log = json.loads(tools.inspect_json(tools.inspect_samples(N, 2, even)))
+    log["eval"] |= {"model": model, "packages": {"inspect_ai": version}, "model_roles": roles or {}}
+    log["eval"]["config"] = {"epochs": 2, "epochs_reducer": [reducer]}
+    return json.dumps(log)
+
+
+DECIDED = [
+    (
+        "success",
+        deepeval_run(threshold=0.7),
+        deepeval_run(threshold=0.4),
+        "the threshold of 'Relevancy' differs",
+    ),
+    ("Relevancy", deepeval_run(strictMode=False), deepeval_run(strictMode=True), "the strictMode of"),
+    ("Relevancy", deepeval_run(), deepeval_run(judge="k"), "the judge of 'Relevancy' differs"),
+    ("success", graded_by(), graded_by(value="roughly right"), "'roughly right'|ask for differs"),
+    ("success", graded_by(), graded_by(threshold=0.2), "the threshold of the assertions differs"),
+    ("ok", graded_by(), graded_by(judge="judge-b"), "the grader of the assertions of 'ok' differs"),
+    ("win", tools.alpaca_eval([1, 2]), tools.alpaca_eval([1, 2], judge="k"), "the annotator"),
+    ("win", tools.alpaca_eval([1, 2]), tools.alpaca_eval([1, 2], reference="k"), "the reference model"),
+    (
+        "match",
+        inspect_with(roles={"grader": {"model": "g"}}),
+        inspect_with(roles={"grader": {"model": "h"}}),
+        "the grader in the role 'grader' differs .baseline 'g', candidate 'h'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("metric", "one", "other", "said"), DECIDED)
+def test_another_bar_is_not_comparable(tmp_path: Path, metric: str, one: str, other: str, said: str) -> None:
+    request = ask(metrics={metric: "binary" if metric == "success" else "graded"})
+    first, second = (read(write(tmp_path, f"{k}.json", text), request) for k, text in enumerate((one, other)))
+    assert not [code for code, _ in comparable(first, first) if "differ" in code or "compar" in code]
+    with pytest.raises(GateError, match=said) as caught:
+        comparable(first, second)
+    assert caught.value.code == "not_comparable"
+    if metric != "match":  # a role of the whole log may have decided anything
+        watched = comparable(first, second, {}, frozenset({metric}))
+        assert "watched_not_comparable" in [code for code, _ in watched]
+
+
+def test_a_bar_does_not_touch_what_it_did_not_decide(tmp_path: Path) -> None:
+    pairs = [
+        ("Relevancy", deepeval_run(threshold=0.7), deepeval_run(threshold=0.4)),
+        ("latencyMs", graded_by(), graded_by(judge="judge-b")),
+    ]
+    for metric, *contents in pairs:
+        request = ask(metrics={"m": "graded"}, mapping={"m": metric})
+        one, other = (read(write(tmp_path, f"{k}.json", text), request) for k, text in enumerate(contents))
+        assert "not_comparable" not in dict(comparable(one, other, {"m": metric}))
+
+
+WARNED = {
+    "tool_version_differs": (graded_by(), graded_by(version="2"), "success"),
+    "reducer_differs": (inspect_with(), inspect_with(reducer="max"), "match"),
+    "self_graded": (
+        inspect_with(roles={"grader": "g"}),
+        inspect_with(model="g", roles={"grader": "g"}),
+        "match",
+    ),
+    "role_differs": (inspect_with(roles={"user": "g"}), inspect_with(roles={"user": "h"}), "match"),
+}
+
+
+@pytest.mark.parametrize("code", WARNED)
+def test_other_circumstances_are_a_caution(tmp_path: Path, code: str) -> None:
+    *contents, metric = WARNED[code]
+    request = ask(metrics={metric: "binary" if metric == "success" else "graded"})
+    one, other = (read(write(tmp_path, f"{k}.json", text), request) for k, text in enumerate(contents))
+    assert code in dict(comparable(one, other))
+    assert code not in dict(comparable(one, one))
+    assert ("reduced_otherwise" in dict(other.cautions)) is (code == "reducer_differs")

@@ -15,7 +15,7 @@ from gate.artifacts.ids import content_id
 from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
-from gate.artifacts.table import ReadRequest
+from gate.artifacts.table import ReadRequest, Stated, graded_itself
 from gate.errors import GateError, quoted
 
 Row = dict[str, Any]
@@ -33,6 +33,11 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         path=content.path,
         place=lambda row: f"entry {row + 1}",
         facts={"model": models} if models else {},
+        stated=(
+            *graded_itself(models or None, filter(None, [_names(rows, "annotator")])),
+            _stated(rows, "annotator", "the annotator"),
+            _stated(rows, "generator_1", "the reference model"),
+        ),
         cautions=(("ties_as_zero", text),) if ties else (),
         directions={"win": "higher"},
         system=models or None,
@@ -71,6 +76,11 @@ def _run(row: Row, line: int | None, path: str) -> Run:
 def _is_preference(found: Any) -> bool:
     number = isinstance(found, int | float) and not isinstance(found, bool)
     return number and (found == 0 or 1 <= found <= 2)
+
+
+def _stated(rows: list[tuple[int | None, Row]], field: str, what: str) -> Stated:
+    names = tuple(None if row.get(field) is None else str(row[field]) for _, row in rows)
+    return Stated(f"{what} ({field})", names, frozenset({"win", "preference"}))
 
 
 def _names(rows: list[tuple[int | None, Row]], field: str) -> str:

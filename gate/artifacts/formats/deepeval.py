@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gate.artifacts.content import Content
@@ -12,7 +12,7 @@ from gate.artifacts.oddities import EMPTY, blank
 from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
-from gate.artifacts.table import ReadRequest
+from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical, text_digest
 from gate.errors import GateError, quoted
 
@@ -48,6 +48,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         path=content.path,
         place=lambda row: f"case {row + 1}",
         facts={"judge": _judges(cases)},
+        stated=tuple(_stated(cases)),
         directions={name: _direction(name) for name in names} | _told_directions(cases),
         extra={"target_hash": [text_digest(case.get("expectedOutput")) for case in cases]},
         noted={EMPTY: ["actualOutput" in case and blank(case["actualOutput"]) for case in cases]},
@@ -137,6 +138,28 @@ def _judges(cases: list[Case]) -> dict[str, str]:
             if isinstance(name, str) and isinstance(judge, str):
                 found[name] = judge
     return found
+
+
+def _stated(cases: list[Case]) -> Iterator[Stated]:
+    """What decided each metric: the threshold its success, strictness and criteria its score as well."""
+    data = [{metric["name"]: metric for metric in _data(case) if "name" in metric} for case in cases]
+    for name in dict.fromkeys(name for metrics in data for name in metrics if isinstance(name, str)):
+        passed = frozenset({"success", f"{name}.success"})
+        for what, key, decided in (
+            ("threshold", "threshold", passed),
+            ("strictMode", "strictMode", passed | {name}),
+            ("criteria", "verboseLogs", passed | {name}),
+        ):
+            cells = tuple(_text(key, metrics.get(name, {}).get(key)) for metrics in data)
+            yield Stated(f"the {what} of {quoted(name)}", cells, decided)
+
+
+def _text(key: str, found: Any) -> str | None:
+    """As text; of the log of a metric only the criteria, which are the user's own words."""
+    if key != "verboseLogs":
+        return None if found is None else canonical(found)
+    criteria, steps, _ = found.partition("Evaluation Steps") if isinstance(found, str) else ("", "", "")
+    return criteria.strip() if steps and criteria.startswith("Criteria") else None
 
 
 def _direction(name: str) -> str:

@@ -9,6 +9,7 @@ from gate.artifacts.archive import Archive
 from gate.artifacts.content import Content
 from gate.artifacts.encoding import decode
 from gate.artifacts.formats.inspect_scores import metrics_of
+from gate.artifacts.formats.inspect_setting import reducer_caution, stated
 from gate.artifacts.oddities import EMPTY, LIMIT, blank
 from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import RESERVED, Records, paths_of
@@ -37,7 +38,8 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         path=content.path,
         place=lambda row: f"sample {row + 1}",
         facts=_facts(header),
-        cautions=_cautions(header, runs),
+        stated=tuple(stated(header)),
+        cautions=(*_cautions(header, runs), *reducer_caution(header)),
         extra={"target_hash": [text_digest(one.get("target")) for one in samples]},
         noted={
             EMPTY: [_is_empty(sample) for sample in samples],

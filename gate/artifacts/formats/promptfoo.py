@@ -18,9 +18,9 @@ from gate.artifacts.oddities import EMPTY, blank
 from gate.artifacts.own import Context, Run, accepted_columns, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
-from gate.artifacts.table import ReadRequest
+from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical
-from gate.errors import GateError
+from gate.errors import GateError, quoted
 
 Row = dict[str, Any]
 _OF_THE_RUN = frozenset({"sessionId", "_conversation"})
@@ -60,6 +60,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         format="promptfoo",
         path=content.path,
         place=lambda row: f"result {row + 1}",
+        stated=tuple(_stated([row for _, row in rows], content)),
         facts={"model": label, "systems": promptfoo_systems.labels(_rows(content))},
         cautions=_cautions([row for _, row in rows], fine=fine),
         directions={name: "higher" for run in runs for name in run.metrics}  # named scores pass at 1
@@ -162,6 +163,57 @@ def _is_run_error(row: Row) -> bool:
     if reason is not None:
         return bool(reason == 2)
     return bool(row.get("error")) and row.get("gradingResult") is None
+
+
+def _stated(rows: list[Row], content: Content) -> Iterator[Stated]:
+    """The assertions of each case, those of a named metric by themselves, and the tool's version."""
+    yield from _bars("", [_assertions(row) for row in rows], rows, frozenset({"success", "score"}))
+    for name in sorted({str(one["metric"]) for row in rows for one in _assertions(row) if one.get("metric")}):
+        own = [[one for one in _assertions(row) if one.get("metric") == name] for row in rows]
+        decided = frozenset({name, f"namedScores.{name}", f"named:{name}"})
+        yield from _bars(f" of {quoted(name)}", own, rows, decided)
+    document = {} if _is_lines(content) else content.document()
+    told = document.get("metadata")
+    version = told.get("promptfooVersion") if isinstance(told, Mapping) else None
+    if isinstance(version, str):
+        yield Stated("the version of promptfoo", version, caution="tool_version_differs")
+
+
+def _bars(whose: str, listed: list[list[Row]], rows: list[Row], decided: frozenset[str]) -> Iterator[Stated]:
+    """Rubrics and expected values, thresholds, and who grades, each by itself."""
+    parts: dict[str, tuple[str, ...]] = {"grader": ("provider", "rubricPrompt"), "threshold": ("threshold",)}
+    apart = {key for keys in parts.values() for key in keys}
+    texts = [[{k: v for k, v in one.items() if k not in apart} for one in found] for found in listed]
+    cells = tuple(canonical(found) if found else None for found in texts)
+    yield Stated(f"what the assertions{whose} ask for", cells, decided)
+    for name, keys in parts.items():
+        told = [
+            [one.get(key) for one in (*found, _options(row)) for key in keys]
+            for found, row in zip(listed, rows, strict=True)
+        ]
+        cells = tuple(canonical(one) if found else None for one, found in zip(told, listed, strict=True))
+        yield Stated(f"the {name} of the assertions{whose}", cells, decided)
+
+
+def _assertions(row: Row) -> list[Row]:
+    """What the case asks for; of older files what was asserted."""
+    asked = _part(row, "testCase").get("assert")
+    if not isinstance(asked, list) or not asked:
+        parts = _part(row, "gradingResult").get("componentResults")
+        parts = parts if isinstance(parts, list) else []
+        asked = [part.get("assertion") for part in parts if isinstance(part, Mapping)]
+    return [dict(one) for one in asked if isinstance(one, Mapping)]
+
+
+def _options(row: Row) -> Row:
+    """The grader and the threshold of the whole case."""
+    case = _part(row, "testCase")
+    return {**_part(case, "options"), "threshold": case.get("threshold")}
+
+
+def _part(row: Mapping[str, Any], name: str) -> Row:
+    found = row.get(name)
+    return dict(found) if isinstance(found, Mapping) else {}
 
 
 def _cautions(rows: list[Row], *, fine: bool) -> tuple[tuple[str, str], ...]:

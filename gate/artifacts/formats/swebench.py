@@ -12,7 +12,7 @@ from gate.artifacts.content import Content
 from gate.artifacts.own import Context, Run, accepted_columns, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
-from gate.artifacts.table import ReadRequest
+from gate.artifacts.table import ReadRequest, Stated
 from gate.errors import GateError, examples
 
 STRICT, COMPLETED = "resolved", "resolved_of_completed"
@@ -44,10 +44,17 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         path=content.path,
         place=lambda row: f"item {row + 1}",
         cautions=_cautions(lists, runs, document.get("total_instances")),
+        stated=_stated(document),
         evidence={"incomplete_ids": [kind_of.get(item) == "incomplete_ids" for item in universe]},
         directions=dict.fromkeys((STRICT, COMPLETED), "higher"),
     )
     return records(runs, request, context)
+
+
+def _stated(document: Mapping[str, Any]) -> tuple[Stated, ...]:
+    version = document.get("schema_version")
+    what = "the schema_version of the report"
+    return () if version is None else (Stated(what, str(version), caution="tool_version_differs"),)
 
 
 def _refuse_contradictions(document: Mapping[str, Any], lists: Mapping[str, list[str]], path: str) -> None:
