@@ -10,7 +10,7 @@ from gate import artifacts
 from gate.artifacts.beside import beside
 from gate.artifacts.declared import pass_fail_words, row_words, run_words
 from gate.artifacts.likeness import Mark, mark_of
-from gate.artifacts.magnitude import apart, out_of_range, outside_scale
+from gate.artifacts.magnitude import out_of_range, outside_scale
 from gate.artifacts.table import ItemTable, ReadRequest
 from gate.compare.sanity import direction_doubt
 from gate.errors import GateError, examples
@@ -113,12 +113,10 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
             wanted,
         )
     unread = _unread(uses, baseline, candidate)
-    graded = (use.metric for use in uses if use.kind != "binary")
+    graded = {m: _scale(same) for m, same in _by_metric(uses).items() if same[0].kind != "binary"}
+    watched = frozenset(m for m, same in _by_metric(uses).items() if all(use.watched for use in same))
     cautions = (
-        *beside(
-            baseline, candidate, policy.items.repeat, graded, policy.artifacts.mapping, _only_watched(uses)
-        ),
-        *_apart(uses, baseline, candidate),
+        *beside(baseline, candidate, policy.items.repeat, graded, policy.artifacts.mapping, watched),
         *doubted_directions(policy, name, candidate),
         *unread.values(),
     )
@@ -128,19 +126,6 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
     table = pair(baseline, candidate, rules)
     copied = _copied(baseline, candidate, any_order=name != policy.gating.set)
     return ItemSet(baseline, candidate, replace(table, identical=table.identical or copied), cautions)
-
-
-def _only_watched(uses: list[Use]) -> frozenset[str]:
-    return frozenset(m for m, same in _by_metric(uses).items() if all(use.watched for use in same))
-
-
-def _apart(uses: list[Use], baseline: ItemTable, candidate: ItemTable) -> Iterator[tuple[str, str]]:
-    """Metrics without a declared scale whose two sides have no range in common."""
-    for metric, same in _by_metric(uses).items():
-        if same[0].kind == "graded" and _scale(same) is None:
-            found = apart(metric, baseline, candidate)
-            if found is not None:
-                yield "ranges_apart", found
 
 
 def _refuse_comparing(name: str | None, uses: list[Use]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from gate.artifacts.compatibility import comparable
+from gate.artifacts.magnitude import apart
 from gate.artifacts.oddities import oddities
 from gate.artifacts.rows import repeats_by_name
 from gate.artifacts.table import ItemTable
@@ -14,14 +15,19 @@ def beside(
     baseline: ItemTable,
     candidate: ItemTable,
     repeat: str | None,
-    graded: Iterable[str],
+    graded: Mapping[str, tuple[float, float] | None],
     mapping: Mapping[str, str],
     watched: frozenset[str],
 ) -> Iterator[tuple[str, str]]:
-    """repeat: the column that the policy says numbers the runs. graded: metrics that are no pass/fail.
+    """repeat: the column that the policy says numbers the runs. graded: metrics that are no pass/fail,
+    with their declared scale.
 
     mapping: metric -> its name in the files. watched: metrics that decide nothing.
     """
     yield from comparable(baseline, candidate, mapping, watched)
     yield from repeats_by_name(baseline, repeat)
     yield from oddities(baseline, candidate, graded)
+    for metric, scale in graded.items():
+        found = apart(metric, baseline, candidate) if scale is None else None
+        if found is not None:
+            yield "ranges_apart", found
