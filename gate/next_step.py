@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gate.compare.core import SAME_FILE
 from gate.compare.model import Comparison
 from gate.cycles.assess import CycleState
+from gate.cycles.contest import NOT_WINNER
 from gate.decide import FAIL, FAILED_RUNS_DECIDE, INCONCLUSIVE, WAIVED, Reason
 from gate.words import count, number
 
@@ -39,6 +40,8 @@ def next_step(
 def _held(state: CycleState) -> str:
     if not (state.recorded or state.replayed):
         return "run again with a history that can be written: this cycle is not recorded and does not count"
+    if any(caution.code == NOT_WINNER for caution in state.cautions):
+        return "release the winner, not this candidate"
     missing = state.required - state.passed
     if missing > 0:
         return f"{count(missing, 'more passing cycle')} before the candidate may be released"

@@ -10,9 +10,10 @@ from gate.artifacts.table import ItemTable
 from gate.compare.model import Comparison
 from gate.compare.unread import UnreadRuns
 from gate.cycles.assess import CycleState, Outcome
+from gate.cycles.contest import NOT_WINNER
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
-from gate.decide import INCONCLUSIVE, NOT_DECIDED, WAIVED, Reason, outcome
+from gate.decide import INCONCLUSIVE, NOT_DECIDED, PASS, WAIVED, Reason, outcome
 from gate.identity import Sets, artifact_digest
 from gate.intake import NO_FILE
 from gate.next_step import next_step
@@ -109,7 +110,7 @@ def sum_up(
     gating = said.comparisons[0]
     return Decided(
         verdict=state.verdict,
-        reasons=said.reasons,
+        reasons=(*_beaten(state), *said.reasons),
         comparisons=said.comparisons,
         pairing={name: item_set.table.counts for name, item_set in said.sets.items()},
         families=said.families,
@@ -125,6 +126,16 @@ def sum_up(
         tool_version=request.tool_version,
         decides=request.decides,
     )
+
+
+def _beaten(state: CycleState) -> tuple[Reason, ...]:
+    """Why a candidate that passed every rule is not the one to release."""
+    found = next((caution for caution in state.cautions if caution.code == NOT_WINNER), None)
+    asked = "the largest gain of the challengers"
+    if found is None:
+        return ()
+    text = "another candidate of the same look gained more" if state.replayed else found.message
+    return (Reason(NOT_WINNER, PASS, "", "passed", asked, text),)
 
 
 def _withheld(judged: Judged) -> Judged:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -89,3 +90,19 @@ def test_a_policy_that_has_nothing_to_say_yet(folder: Path, monkeypatch: pytest.
 
     monkeypatch.setattr("gate.policy.source.os.fdopen", silent)
     assert source.read(str(folder / "gate.yaml")) == b""
+
+
+def test_a_run_that_is_killed_while_it_writes_leaves_no_draft(tmp_path: Path) -> None:
+    """The kernel kills it at the size limit: in the middle of the write, without any timing."""
+    target = tmp_path / "report.json"
+    target.write_text("old", encoding="utf-8")
+    script = (
+        "import resource, signal, sys; from pathlib import Path; from gate.cli.output import write_text\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "write_text(Path(sys.argv[1]), 'x' * 100_000)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(target)], check=False)
+    assert done.returncode == -signal.SIGXFSZ
+    assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
+    assert target.read_text("utf-8") == "old"

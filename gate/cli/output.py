@@ -6,7 +6,7 @@ import argparse
 import errno
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -80,19 +80,41 @@ def write_text(path: Path, text: str) -> None:
             # A device or a pipe is written to. Replacing it would take /dev/null from the whole machine.
             _write_through(path, text)
             return
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        _replace(path, text.encode("utf-8"))
     except OSError as error:
         unread = error.errno == errno.ENXIO and path.is_fifo()
         reason = "nobody reads from this pipe" if unread else error.strerror or str(error)
         raise cannot_write(path, reason) from error
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """By way of a file without a name, where there are such files: a killed run leaves nothing behind."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        if not _written_unnamed(draft, data):
+            with draft.open("xb") as stream:
+                stream.write(data)
+        draft.chmod(0o644)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _written_unnamed(draft: Path, data: bytes) -> bool:
+    """Write the whole file before it gets its name; False where the system cannot."""
+    try:
+        handle = os.open(draft.parent, os.O_WRONLY | os.O_TMPFILE, 0o600)
+    except (AttributeError, OSError):
+        return False
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        try:
+            os.link(f"/proc/self/fd/{handle}", draft, follow_symlinks=True)
+        except OSError:
+            return False
+    return True
 
 
 def _write_through(path: Path, text: str) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from gate.cycles.assess import CycleState, Outcome, assess, provisional
 from gate.cycles.attempt import Attempt, Rules
 from gate.cycles.chain import History
+from gate.cycles.contest import one_winner
 from gate.cycles.looks import Look, plan_looks
 from gate.cycles.record import Record, Scalar
 from gate.cycles.spent import item_sets
@@ -61,10 +62,10 @@ class Session:
         """Assess the outcomes against the history as it is now, and record them."""
         if self.store is None or self.read_only:
             history = self.store.read() if self.store else History((), ())
-            return tuple(assess(history, *pair) for pair in zip(looks, outcomes, strict=True))
+            return _assessed(history, looks, outcomes)
 
         def step(history: History) -> tuple[list[Record], tuple[CycleState, ...]]:
-            states = tuple(assess(history, *pair) for pair in zip(looks, outcomes, strict=True))
+            states = _assessed(history, looks, outcomes)
             records: list[Record] = []
             for look, outcome, state in zip(looks, outcomes, states, strict=True):
                 _require_intent(history, look)
@@ -130,6 +131,10 @@ class Session:
         if state.verdict == "promote":
             records.append(plain._replace(kind="promotion", streak=state.passed, verdict="promote"))
         return [self._stamp(each) for each in records]
+
+
+def _assessed(history: History, looks: Sequence[Look], outcomes: Sequence[Outcome]) -> tuple[CycleState, ...]:
+    return one_winner([assess(history, *pair) for pair in zip(looks, outcomes, strict=True)], outcomes)
 
 
 def _is_new(look: Look) -> bool:

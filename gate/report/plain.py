@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _COMMAND = re.compile(r"^(\s*):(?=:)")
 
@@ -27,4 +28,5 @@ def csv_cell(value: object) -> str:
     if isinstance(value, int | float):
         return repr(value)
     text = visible(str(value))
-    return f"'{text}" if text.lstrip()[:1] in set("=+-@") else text
+    first = unicodedata.normalize("NFKC", text).lstrip()[:1]  # a full-width sign is read as the plain one
+    return f"'{text}" if first in set("=+-@\u2212") else text

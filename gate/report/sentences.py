@@ -82,6 +82,9 @@ def why(report: Report) -> str:
         return _because(found)
     gating = [r for r in reasons if r["rule"] == report["gating"]["rule"]]
     text = str((gating or reasons or [{"message": "no rule was decided"}])[0]["message"])
+    beaten = [reason["message"] for reason in reasons if reason["rule"] == "not_winner"]
+    if beaten:
+        return f"{text}; {beaten[0]}"
     if report["verdict"] == "hold":
         return f"this cycle passed ({text}), but {cycles(report)}"
     waived = [reason["message"] for reason in reasons if reason["status"] == "waived"]
