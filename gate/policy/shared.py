@@ -66,10 +66,9 @@ def _slice_tolerance(new: Policy, _old: Policy) -> str:
     return _to_zero(new.gating.kind, new.slices.tolerance) if new.slices.mode == "non_inferior" else ""
 
 
-def _looks(new: Policy, old: Policy) -> str:
-    if old.cycles.looks is None and new.cycles.required == 1:
-        return ""  # one level becomes a smaller one
-    return "some looks get a larger level than before"
+def _looks(new: Policy, _old: Policy) -> str:
+    """Looks are planned where none were: with one cycle required, one level becomes a smaller one."""
+    return "some looks get a larger level than before" if new.cycles.required > 1 else ""
 
 
 def _required(new: Policy, old: Policy) -> str:

@@ -103,7 +103,7 @@ def _bracketed_root(
     for _ in range(200):
         middle = 0.5 * (rejected + kept)
         margin = 0.4 * tolerance * max(abs(kept), abs(rejected), 1e-3)
-        if kept - rejected <= 2.5 * margin or not rejected < middle < kept:
+        if kept - rejected <= 2.5 * margin:
             break
         at = middle
         if slow < 2 and f_rejected > f_kept:

@@ -70,10 +70,9 @@ def _critical_wins(s: np.typing.NDArray[np.int64], level: float) -> np.typing.ND
     low, high = s // 2, s + 1
     for _ in range(int(s[-1] + 2).bit_length()):
         middle = (low + high) // 2
-        open_ = high - low > 1
         tail = np.where(middle > 0, betainc(np.maximum(middle, 1), s - middle + 1, 0.5), 1.0)
-        high = np.where(open_ & (tail < level), middle, high)
-        low = np.where(open_ & (tail >= level), middle, low)
+        high = np.where(tail < level, middle, high)
+        low = np.where(tail >= level, middle, low)
     return high
 
 

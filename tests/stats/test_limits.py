@@ -134,6 +134,7 @@ def test_seeds_as_units_want_five_and_both_tests():
     assert run("bca_sign_flip", from_differences(deltas[:4]), 0.0, LEVEL).insufficient
     five = run("bca_sign_flip", from_differences(deltas[:5]), 0.0, LEVEL)
     assert five.p_greater >= 2**-5
+    assert not five.insufficient
     assert "smallest_p" in codes(five)
 
 
@@ -290,6 +291,73 @@ def test_one_sample_limits():
     assert single.mean([0.5] * 30, LEVEL).insufficient
     assert single.mean([0.5] * 30, LEVEL, scale=(0, 1)).interval.low < 0.5
     assert single.proportion_from_counts(0, 0, LEVEL).insufficient
+
+
+def test_equal_values_leave_what_n_items_can_hide_between_them_and_the_ends_of_the_scale():
+    unseen = 1 - LEVEL ** (1 / 30)
+    found = single.mean([4.0] * 30, LEVEL, scale=(1, 9))
+    assert (found.interval.low, found.interval.high) == pytest.approx((4 - 3 * unseen, 4 + 5 * unseen))
+    assert (found.estimate, found.insufficient, found.interval.confidence) == (4.0, "", 0.95)
+    assert "one item has no spread" in single.mean([4.0], LEVEL, scale=(1, 9)).insufficient
+    assert "all 2 values are equal" in single.mean([4.0, 4.0], LEVEL).insufficient
+    assert single.mean([], LEVEL).insufficient == "no items"
+    cut = single.mean([1.0, 9.0], LEVEL, scale=(1, 9)).interval
+    assert (cut.low, cut.high) == (1, 9)
+    assert single.proportion_from_counts(3, 12, LEVEL).estimate == 0.25
+
+
+@pytest.mark.parametrize(
+    ("d", "told"),
+    [
+        ([0.4] * 8 + [9.0] + [0.0] * 2, True),  # three different values
+        ([0.4] * 10 + [9.0], False),  # two
+        ([0.4] * 8 + [0.5] + [0.0] * 2, False),  # passes
+        ([-0.4] * 8 + [9.0] + [0.0] * 2, False),  # without the gain it fails as well
+        ([0.4, 9.0] + [0.0] * 9, False),  # two changed items
+    ],
+)
+def test_an_outlying_gain_is_named_only_where_it_is_what_prevents_a_pass(d, told):
+    for method in ("t_guarded", "paired_t"):
+        assert ("gain_widens_interval" in codes(run(method, from_differences(d), 0.0, LEVEL))) is told
+
+
+def test_a_tail_is_told_with_what_was_seen_of_it():
+    def told(d, scale=(0, 1)):
+        result = run("t_guarded", pair(np.full(len(d), 0.5), 0.5 + np.array(d)), 0.0, LEVEL, scale=scale)
+        return next((c.message for c in result.cautions if c.code == "unseen_tail"), "")
+
+    assert "the worst loss, -0.2, was seen once;" in told([-0.2] + [0.1] * 30 + [0.05] * 30)
+    assert "was seen 2 times" in told([-0.2] * 2 + [0.1] * 30 + [0.05] * 30)
+    assert "no item lost anything" in told([0.0] + [0.1] * 30 + [0.05] * 30)
+    shares = told([0.0] + [0.1] * 30 + [0.05] * 30)
+    assert f"up to {1 - LEVEL ** (1 / 61):.2%} of traffic" in shares
+    assert f"would move the mean by {1 / 62:.4g}" in shares
+    worst = [-1.0] + [0.0] * 30 + [1.0] * 30
+    result = run("t_guarded", pair([1.0] + [0.0] * 60, np.array([0.0] * 31 + [1.0] * 30)), 0.0, LEVEL)
+    assert (len(worst), "unseen_tail" in codes(result)) == (61, False)  # the worst there is was seen
+
+
+def test_what_a_bound_rests_on():
+    from gate.stats.assurance import BREAKS, assurance
+
+    for method in ("mcnemar_exact", "exact_unconditional", "gaffke"):
+        assert assurance(method, 0.025) == "bounded by 0.025"
+        told = assurance(method, 0.025, plugged_in=True)
+        assert told.startswith(f"held to a nominal 0.025 ({method}: the bound is a share of the observed")
+    for method, why in BREAKS.items():
+        assert assurance(method, 0.01) == f"held to a nominal 0.01 ({method}: {why})"
+        assert assurance(method, 0.01, plugged_in=True) == assurance(method, 0.01)
+    assert "its error is not known" in assurance("new", 0.01)
+    assert set(METHODS) <= set(BREAKS) | {"mcnemar_exact", "exact_unconditional", "gaffke"}
+
+
+def test_what_one_small_p_of_a_family_is_multiplied_by():
+    from gate.stats.multiplicity import adjust, factor
+
+    for size in (1, 2, 5):
+        for method in ("none", "bonferroni", "holm", "hochberg", "bh", "by"):
+            first = adjust([1e-6] + [1.0] * (size - 1), method)[0]
+            assert factor(size, method) == pytest.approx(first / 1e-6)
 
 
 def test_pairs_refuse_what_does_not_pair():
