@@ -14,6 +14,7 @@ from gate.compare.model import Comparison
 from gate.compare.sanity import doubts
 from gate.compare.setting import Setting
 from gate.compare.unread import UnreadRuns, unread_runs
+from gate.cycles.attempt import rules_of
 from gate.errors import GateError, examples
 from gate.pairing import PairedTable
 from gate.policy.model import Policy, Slices, Watch
@@ -34,11 +35,9 @@ class Measured:
 
 
 def measure(policy: Policy, tables: Tables, level: float) -> Measured:
-    """Apply every rule. level: one-sided, for claims; vetoes always use alpha / 2."""
+    """Apply every rule. level: one-sided, for claims; vetoes always use that of a single look."""
     seeds = policy.items.unit == "seed"
-    times = 2 if seeds else 1  # a handful of seeds is held to alpha, one-sided: five unanimous ones pass .05
-    levels = (times * level, times * policy.alpha / 2)
-    setting = Setting(*levels, policy.items.min, seeds, policy.items.max_flaky_share)
+    setting = Setting(level, rules_of(policy).level, policy.items.min, seeds, policy.items.max_flaky_share)
     table = tables[policy.gating.set]
     comparisons = [rules.gating(policy.gating, gating_id(policy), table, setting)]
     comparisons += [

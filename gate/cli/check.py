@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from gate.cli.plan import named_sets
 from gate.cli.progress import Progress
 from gate.cli.streams import Streams, one_line
-from gate.compare.setting import TestChoice
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
 from gate.errors import EXIT_BLOCK, GateError
+from gate.planning.floors import planned_test
 from gate.planning.notes import policy_notes
 from gate.policy.load import LoadedPolicy, load
 from gate.policy.model import Policy
@@ -92,26 +92,13 @@ def _described(loaded: LoadedPolicy) -> Iterator[str]:
 def _gating_claim(policy: Policy) -> str:
     gating = policy.gating
     margin = gating.margin if isinstance(gating.margin, float) else f"{gating.margin.relative:g} x baseline"
-    rule = "proven above" if gating.margin_rule == "tested" else "observed at or above"
+    tested = gating.margin_rule == "tested"
+    rule = "proven above" if tested else "observed at or above"
+    test = planned_test(policy, gating, 1.0 if tested and gating.margin != 0.0 else 0.0)
     return (
         f"{one_line(gating.metric)} ({gating.direction} is better): gain {rule} {margin}; the chance that a "
-        f"candidate with no gain passes one look is {assurance(_planned_test(policy), policy.alpha / 2)} "
-        f"(alpha {policy.alpha:g}, two-sided)"
-    )
-
-
-def _planned_test(policy: Policy) -> str:
-    """The test that would decide on files of the kind that the policy declares."""
-    gating, items = policy.gating, policy.items
-    null_value = 1.0 if gating.margin_rule == "tested" and gating.margin != 0.0 else 0.0
-    choice = TestChoice(
-        gating.metric, gating.kind, gating.direction, test=gating.test, assurance=gating.assurance
-    )
-    return choice.planned(
-        null_value,
-        averaged=items.repeat is not None and items.reduce == "mean",
-        clustered=items.cluster is not None,
-        seeds=items.unit == "seed",
+        f"candidate with no gain passes one look is {assurance(test, rules_of(policy).level)} "
+        f"(alpha {policy.alpha:g}, {'one-sided over seeds' if policy.items.unit == 'seed' else 'two-sided'})"
     )
 
 

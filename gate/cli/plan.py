@@ -12,12 +12,14 @@ from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
 from gate.errors import LARGEST, GateError
 from gate.planning.costs import Prices
+from gate.planning.floors import least_items_for
 from gate.planning.plan import Plan, Question, gating_planned, plan, rules_of_policy
 from gate.planning.plan_words import plan_document, said
 from gate.planning.variances import Variances, declared, of_rerun, pilot_variances
 from gate.planning.world import Key, World, world_of
 from gate.policy.load import load
-from gate.policy.model import Policy
+from gate.policy.model import Items, Policy
+from gate.stats.registry import default_method
 
 EPILOG = """\
 examples:
@@ -91,7 +93,9 @@ def _without_policy(args: argparse.Namespace, question: Question) -> Plan:
         raise GateError(
             "usage", "a graded metric needs --sd SD", help="the standard deviation of an item's difference"
         )
-    rule = gating_planned("gating", args.margin, "observed", args.alpha / 2, known, question)
+    level = args.alpha / 2
+    least = max(Items().min, least_items_for(default_method(args.kind, 0.0), 0.0, level))
+    rule = gating_planned("gating", args.margin, "observed", level, known, question, least)
     return plan((rule,), question)
 
 

@@ -133,9 +133,10 @@ def described(selection: Selection, pairs: Pairs, level: float, target: float) -
         if not error:
             return known  # too few clusters, or no spread between them, to know what would be seen
         variance = error**2 * plain.n
+    needed = power.items_needed(variance, effect, level)
     return known | {
         "mde": power.smallest_effect(variance, plain.n, level),
-        "items_needed": power.items_needed(variance, effect, level),
+        "items_needed": needed and max(needed, power.fewest_units(level)),
         "variance": variance,
     }
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The part of a policy that concerns cycles. alpha is two-sided."""
+    """The part of a policy that concerns cycles. alpha is two-sided, over seeds one-sided."""
 
     required: int = 1
     windows: str = "reused"
@@ -26,11 +26,12 @@ class Rules:
     may_shrink: bool = False
     history_required: bool = False
     alpha: float = 0.05
+    by_seed: bool = False
 
     @property
     def level(self) -> float:
         """One-sided level of a single look."""
-        return self.alpha / 2
+        return self.alpha if self.by_seed else self.alpha / 2
 
     @property
     def needs_history(self) -> bool:
@@ -52,6 +53,7 @@ def rules_of(policy: Policy) -> Rules:
         may_shrink=policy.items.may_shrink,
         history_required=cycles.history_required,
         alpha=policy.alpha,
+        by_seed=policy.items.unit == "seed",
     )
 
 

@@ -18,7 +18,10 @@ Chance = Callable[[int, int, float], float]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One rule to plan for. bound: margin or tolerance, in the metric's unit. gain: the true change."""
+    """One rule to plan for. bound: margin or tolerance, in the metric's unit. gain: the true change.
+
+    least: fewer items cannot pass, whatever they say.
+    """
 
     rule: str
     what: str
@@ -26,6 +29,7 @@ class Planned:
     gain: float
     level: float
     variances: Variances
+    least: int = 1
 
     @property
     def null_value(self) -> float:
@@ -34,6 +38,8 @@ class Planned:
 
     def chance(self, n: int, runs: int, gain: float) -> float:
         """Chance that the rule passes with a true change of ``gain``."""
+        if n < self.least:
+            return 0.0
         spread = self.variances.spread(runs)
         if self.what == "observed":
             return observed_rule(spread, n, gain, self.bound, self.level)
@@ -108,6 +114,7 @@ def margin_seen(rule: Planned, runs: int, power: float) -> Seen:
     """Items for a true gain of exactly the margin against 0."""
     spread = rule.variances.spread(runs)
     normal = items_needed(spread.at(rule.bound), rule.bound, rule.level, power)
+    normal = normal and max(normal, rule.least)
     if not spread.exact or not 0 < rule.bound <= spread.variance:
         return Seen(normal, None)
     return Seen(normal, mcnemar_items_needed(spread.variance, rule.bound, rule.level, power))

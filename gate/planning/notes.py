@@ -26,11 +26,7 @@ class Note:
 
 def policy_notes(policy: Policy) -> Iterator[Note]:
     """Notes that need no data."""
-    yield Note(
-        "alpha_two_sided",
-        f"alpha {policy.alpha:g} is two-sided, so each decision is made at {policy.alpha / 2:g} one-sided; "
-        f"a gate that meant {policy.alpha:g} one-sided writes alpha: {2 * policy.alpha:g}",
-    )
+    yield _alpha(policy)
     yield from _vetoes(policy)
     yield from _losses(policy)
     if policy.correction in {"bh", "by"}:
@@ -39,6 +35,15 @@ def policy_notes(policy: Policy) -> Iterator[Note]:
     if policy.gating.margin == 0.0:
         text = "any gain that is shown is worth a release; is it?"
         yield Note("margin_zero", f"margin 0: {text}")
+
+
+def _alpha(policy: Policy) -> Note:
+    alpha = policy.alpha
+    if policy.items.unit == "seed":
+        text = f"p over seeds is compared with alpha {alpha:g} itself: n unanimous seeds have p 2^-n"
+        return Note("alpha_of_seeds", text)
+    text = f"alpha {alpha:g} is two-sided, so each decision is made at {alpha / 2:g} one-sided; a gate that"
+    return Note("alpha_two_sided", f"{text} meant {alpha:g} one-sided writes alpha: {2 * alpha:g}")
 
 
 def _vetoes(policy: Policy) -> Iterator[Note]:

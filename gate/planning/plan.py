@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gate.errors import GateError
 from gate.planning.costs import Prices, expected_cost
 from gate.planning.design import Need, Planned, Row, Seen, margin_seen, needs, row
+from gate.planning.floors import least_items_of
 from gate.planning.variances import Variances
 from gate.planning.world import Key, World
 from gate.policy.model import Amount, Policy
@@ -82,7 +83,13 @@ def _curve(rule: Planned, n: int, runs: int) -> tuple[tuple[float, float], ...]:
 
 
 def gating_planned(
-    rule_id: str, margin: float, margin_rule: str, level: float, variances: Variances, question: Question
+    rule_id: str,
+    margin: float,
+    margin_rule: str,
+    level: float,
+    variances: Variances,
+    question: Question,
+    least: int = 1,
 ) -> Planned:
     """The gating rule; without a stated gain two margins are planned for."""
     gain = question.gain
@@ -92,7 +99,8 @@ def gating_planned(
             "the margin is 0, so there is no gain to plan for",
             help="add --gain GAIN: the true gain that you do not want to miss",
         )
-    return Planned(rule_id, margin_rule, margin, 2 * margin if gain is None else gain, level, variances)
+    gain = 2 * margin if gain is None else gain
+    return Planned(rule_id, margin_rule, margin, gain, level, variances, least)
 
 
 def rules_of_policy(
@@ -108,7 +116,8 @@ def rules_of_policy(
         )
     margin = _amount(policy.gating.margin, world, key)
     gating = policy.gating
-    first = gating_planned(gating_id(policy), margin, gating.margin_rule, level, known[key], question)
+    least = least_items_of(policy, gating, margin if gating.margin_rule == "tested" else 0.0, level)
+    first = gating_planned(gating_id(policy), margin, gating.margin_rule, level, known[key], question, least)
     rails, left_out = [], []
     for rule, entry in _guardrails(policy, world, known, level):
         if isinstance(entry, Planned):
@@ -129,7 +138,8 @@ def _guardrails(
             yield rule, f"nothing says how much {rail.metric} varies: add --baseline FILE"
         else:
             bound = _amount(rail.tolerance, world, key)
-            yield rule, Planned(rule, "non_inferior", bound, 0.0, level, known[key])
+            least = least_items_of(policy, rail, -bound, level)
+            yield rule, Planned(rule, "non_inferior", bound, 0.0, level, known[key], least)
 
 
 def _amount(amount: Amount, world: World | None, key: Key) -> float:

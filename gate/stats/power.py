@@ -28,6 +28,12 @@ def items_needed(variance: float, effect: float, level: float, power: float = PO
     return max(2, math.ceil(n - 1e-9)) if math.isfinite(n) else None
 
 
+def fewest_units(level: float) -> int:
+    """Least n with 2^-n below the level: fewer items, clusters or seeds cannot pass."""
+    n = max(1, math.floor(-math.log2(level)))
+    return n if 0.5**n < level else n + 1
+
+
 def normal_power(variance: float, n: int, effect: float, level: float) -> float:
     """Power of a one-sided z test at `level` for a true mean difference `effect`."""
     if variance <= 0:
