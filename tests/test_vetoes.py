@@ -249,3 +249,13 @@ def test_no_difference_has_no_interval(tmp_path: Path) -> None:
     assert found.verdict == "inconclusive"
     assert found.gating["interval"]["low"] is None
     assert found.gating["interval"]["high"] is None
+
+
+def test_what_keeps_a_proven_margin_from_turning(tmp_path: Path) -> None:
+    """5 against 0 lack one gain (2^-6 passes .025); 6 against 0 pass until one of the six is lost."""
+    for gains, flips in ((5, 1), (4, 2), (6, 1)):
+        old = [{"id": f"q{k}", "correct": int(k >= gains + 3)} for k in range(500)]
+        new = [{"id": f"q{k}", "correct": int(k >= 3)} for k in range(500)]
+        found = decide(tmp_path, policy(gating={"margin": 0.001, "margin_rule": "tested"}), old, new)
+        assert found.verdict == ("promote" if gains == 6 else "inconclusive")
+        assert found.gating["flips"] == flips

@@ -45,6 +45,8 @@ def flips_to_turn(c: Comparison) -> int | None:
             return False
         if c.margin_rule == "observed" and not at_least((found.b - found.c) / found.n, bound):
             return False
+        if c.margin_rule == "tested" and _exact(found, 0.0, c.level) >= c.level:
+            return False  # a proven margin is no less than a proven gain
         return p_value(found, c.null_value, c.level) < c.level
 
     now = passes(table)

@@ -9,7 +9,14 @@ from gate.stats.guards import FEWEST_CHANGED
 from gate.stats.power import fewest_units
 from gate.stats.registry import METHODS
 
-NEED_CHANGES = frozenset({"t_guarded", "paired_t", "bootstrap", "bootstrap_bca", "bootstrap_t"})
+FEWEST_FOR_BOOTSTRAP = 50
+_FEWEST = {
+    "t_guarded": FEWEST_CHANGED,
+    "paired_t": FEWEST_CHANGED,
+    "bootstrap": FEWEST_FOR_BOOTSTRAP,
+    "bootstrap_bca": FEWEST_FOR_BOOTSTRAP,
+    "bootstrap_t": FEWEST_FOR_BOOTSTRAP,
+}
 
 
 def planned_test(policy: Policy, rule: Gating | Guardrail, null_value: float) -> str:
@@ -33,7 +40,5 @@ def least_items_for(method: str, null_value: float, level: float) -> int:
     """Fewest items with which a test can pass. Below 0 a tolerance is proven by n, as planned for."""
     if method not in METHODS:
         return max(FEWEST_CLUSTERS, fewest_units(level))
-    least = METHODS[method].minimum_items
-    if null_value < 0:
-        return least
-    return max(least, fewest_units(level), FEWEST_CHANGED if method in NEED_CHANGES else 1)
+    least = _FEWEST.get(method, 1)
+    return max(least, fewest_units(level)) if null_value >= 0 or least > FEWEST_CHANGED else 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from gate.stats.bounds import Scale, difference_bounds, observed_scale
 from gate.stats.gaffke import bounded_p, gaffke
 from gate.stats.graded import hall, student
@@ -33,7 +35,7 @@ def too_few_changed(result: TestResult, pairs: Pairs, scale: Scale | None, level
     the larger of the test's own p and that of the bounded-mean test on the declared scale, or else on the
     range of the scores seen.
     """
-    changed = pairs.nonzero
+    changed = 0 if _untouched(pairs) else pairs.nonzero
     if changed >= FEWEST_CHANGED:
         return result
     if result.null_value >= 0 and pairs.ratio == 1.0:
@@ -45,6 +47,11 @@ def too_few_changed(result: TestResult, pairs: Pairs, scale: Scale | None, level
     if bounds is None:
         return result if result.insufficient else replace(result, insufficient=_few_words(changed))
     return _guarded_by_bounds(result, pairs, bounds, level, declared=scale is not None)
+
+
+def _untouched(pairs: Pairs) -> bool:
+    """No score changed and all are one value, so that a share of the baseline is one difference, too."""
+    return pairs.values.size == 1 and bool(np.array_equal(pairs.baseline, pairs.candidate))
 
 
 def _few_words(changed: int) -> str:

@@ -60,3 +60,9 @@ def test_a_plan_of_a_clear_gain_asks_for_no_less() -> None:
     assert found.items == 10
     assert found.seen.normal == 10
     assert rule.chance(9, 1, 0.2) == 0.0
+
+
+def test_a_tolerance_is_proven_by_its_own_formula() -> None:
+    assert least_items_for("exact_unconditional", -0.05, 0.025) == 1
+    assert least_items_for("t_guarded", -0.05, 0.025) == 1
+    assert least_items_for("bootstrap", -0.05, 0.025) == 50

@@ -84,3 +84,10 @@ def test_equal_clusters_prove_no_tolerance(method):
     assert run_clustered(method, still, -0.1, LEVEL).insufficient
     gain = cluster_pairs(np.zeros(30), np.ones(30), labels)
     assert not run_clustered(method, gain, -0.1, LEVEL).insufficient
+
+
+def test_scores_that_never_changed_prove_no_share_of_them():
+    """Relative to the baseline they are one difference that is not zero: 1 - 0.8, on every item."""
+    old = np.ones(60)
+    assert run("t_guarded", pair(old, old, old - 0.8 * old), 0.0, LEVEL).insufficient
+    assert not run("t_guarded", pair(old, 0.9 * old, 0.9 * old - 0.8 * old), 0.0, LEVEL).insufficient
