@@ -93,8 +93,8 @@ def _difference(one: Stated, other: Stated, baseline: ItemTable, candidate: Item
     """`` (baseline X, candidate Y)`` of the first difference, None where there is none."""
     if isinstance(one.value, str) and isinstance(other.value, str):
         return None if one.value == other.value else _both(one.value, other.value)
-    known = dict(zip(baseline.ids.tolist(), _rows(one, baseline), strict=True))
-    pairs = zip(candidate.ids.tolist(), _rows(other, candidate), strict=True)
+    known = dict(zip(_runs(baseline), _rows(one, baseline), strict=True))
+    pairs = zip(_runs(candidate), _rows(other, candidate), strict=True)
     changed = {
         key: (known[key], text)
         for key, text in pairs
@@ -105,7 +105,15 @@ def _difference(one: Stated, other: Stated, baseline: ItemTable, candidate: Item
     first, second = next(iter(changed.values()))
     if len(changed) == len(known) and len(set(changed.values())) == 1:
         return _both(str(first), str(second))
-    return f" for {len(changed)} items ({examples(list(changed))}){_both(str(first), str(second))}"
+    return (
+        f" for {len(changed)} items ({examples([key for key, _ in changed])}){_both(str(first), str(second))}"
+    )
+
+
+def _runs(table: ItemTable) -> list[tuple[str, str]]:
+    """The id and the repeat of each row."""
+    repeats = [""] * len(table) if table.repeats is None else table.repeats.tolist()
+    return list(zip(table.ids.tolist(), repeats, strict=True))
 
 
 def _rows(one: Stated, table: ItemTable) -> tuple[str | None, ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
+from gate.artifacts.bars import bar_columns, bars
 from gate.artifacts.build import build
 from gate.artifacts.content import Content, open_content
 from gate.artifacts.detect import detect_content
@@ -47,9 +49,19 @@ def _table(content: Content, chosen: Format, request: ReadRequest, *, plain: boo
     table = None if plain or request.where else read_large(content, chosen.name, request)
     if table is not None:
         return table
-    records = chosen_rows(load(chosen, content, request), request, content.path)
+    records = chosen_rows(_loaded(chosen, content, request), request, content.path)
     source = _source(content, records.format, records.system, dict(records.facts))
     return build(records, request, source)
+
+
+def _loaded(chosen: Format, content: Content, request: ReadRequest) -> Records:
+    """The records, and of a table what its columns say of how the scores were made."""
+    records = load(chosen, content, request)
+    columns = [] if chosen.own_items else bar_columns(records.available, request)
+    if not columns:
+        return records
+    told = load(chosen, content, replace(request, columns=(*request.columns, *columns)))
+    return replace(records, stated=(*records.stated, *bars(told, columns, request)))
 
 
 def chosen_format(content: Content, declared: str) -> Format:

@@ -744,3 +744,36 @@ def test_other_circumstances_are_a_caution(tmp_path: Path, code: str) -> None:
     assert code in dict(comparable(one, other))
     assert code not in dict(comparable(one, one))
     assert ("reduced_otherwise" in dict(other.cautions)) is (code == "reducer_differs")
+
+
+@pytest.mark.parametrize(
+    ("metric", "kind", "column", "refused"),
+    [
+        ("real_time", "graded", "time_unit", True),
+        ("score", "graded", "judge_model", True),
+        ("score", "graded", "dataset_revision", True),
+        ("passed", "binary", "threshold", True),
+        ("score", "graded", "threshold", False),
+        ("latency_ms", "graded", "judge_model", False),
+        ("score", "graded", "note", False),
+    ],
+)
+@pytest.mark.parametrize("layout", ["csv", "jsonl"])
+def test_columns_of_a_table_say_how_scores_were_made(
+    tmp_path: Path, metric: str, kind: str, column: str, refused: bool, layout: str
+) -> None:
+    def content(word: str) -> str:
+        rows = [{"id": f"q{i}", metric: int(even(i)), column: word} for i in range(N)]
+        lines = [",".join(map(str, row.values())) + "\n" for row in rows]
+        heading = f"id,{metric},{column}\n"
+        return heading + "".join(lines) if layout == "csv" else "".join(json.dumps(r) + "\n" for r in rows)
+
+    one, other = (table(tmp_path, content(w), name=w, metrics={metric: kind}) for w in ("ns", "ms"))
+    assert not comparable(one, one)
+    if refused:
+        with pytest.raises(
+            GateError, match=f"the column '{column}' differs .baseline .*ns.*, candidate .*ms"
+        ):
+            comparable(one, other)
+    else:
+        assert not comparable(one, other)
