@@ -63,6 +63,7 @@ def _promoted(args: argparse.Namespace, streams: Streams) -> int:
 def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
     from gate.cli.output import to_json
     from gate.planning import reproduce
+    from gate.policy.load import load
     from gate.report.saved import read_report
 
     saved = read_report(args.report)
@@ -82,6 +83,8 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
             return 0
         first = first or fresh
     found = reproduce.first_difference(saved, first) or "the layout of the JSON differs"
+    if load(reports[0]["provenance"]["policy"]).policy.cycles.feedback == "verdict":
+        found = f"{found.partition(': ')[0]} (values withheld: cycles.feedback is verdict)"
     streams.print(f"does not reproduce: {one_line(found)}")
     return EXIT_BLOCK
 

@@ -117,3 +117,16 @@ def test_a_history_without_this_run_does_not_explain_it(reports: list[Path], tmp
     (tmp_path / "h.jsonl").unlink()
     main(["history", "init", str(tmp_path / "h.jsonl")], io.StringIO(), io.StringIO())
     assert verified(reports[2], tmp_path)[0] == 1
+
+
+def test_an_edited_report_does_not_make_verify_tell_withheld_numbers(tmp_path: Path) -> None:
+    policy = POLICY.replace("looks: 5", "looks: 5, feedback: verdict")
+    main(["history", "init", str(tmp_path / "h.jsonl")], io.StringIO(), io.StringIO())
+    report = cycle(tmp_path, 1, policy=policy)
+    document = json.loads(report.read_bytes())
+    assert document["gating"]["delta"] is None
+    assert verified(report, tmp_path)[0] == 0
+    document["gating"]["delta"] = 0.5
+    report.write_text(json.dumps(document, sort_keys=True, indent=1) + "\n", encoding="utf-8")
+    code, said = verified(report, tmp_path)
+    assert (code, "0." in said, "saved" in said) == (1, False, False), said
