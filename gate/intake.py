@@ -11,8 +11,9 @@ from gate.artifacts.beside import beside
 from gate.artifacts.declared import pass_fail_words, row_words, run_words
 from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.magnitude import out_of_range, outside_scale
+from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import ItemTable, ReadRequest
-from gate.compare.sanity import direction_doubt
+from gate.compare.sanity import direction_doubts
 from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
 from gate.policy.model import Guardrail, Items, Policy, Watch
@@ -42,10 +43,7 @@ class ItemSet:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How the policy uses one metric of one set: the rule, and whether only the candidate's values matter.
-
-    declared: the direction is the policy's; a neutral metric is only read as if higher were better.
-    """
+    """How the policy uses one metric of one set: the rule, and whether only the candidate's values matter."""
 
     metric: str
     kind: str
@@ -53,7 +51,6 @@ class Use:
     scale: tuple[float, float] | None
     candidate_only: bool
     watched: bool
-    declared: bool = True
 
 
 def item_sets(policy: Policy, files: Mapping[str | None, Files]) -> dict[str | None, ItemSet]:
@@ -117,7 +114,7 @@ def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
     watched = frozenset(m for m, same in _by_metric(uses).items() if all(use.watched for use in same))
     cautions = (
         *beside(baseline, candidate, policy.items.repeat, graded, policy.artifacts.mapping, watched),
-        *doubted_directions(policy, name, candidate),
+        *direction_doubts(policy, name, candidate.directions),
         *unread.values(),
     )
     rules = _pairing_rules(
@@ -164,23 +161,15 @@ def _unread(uses: list[Use], baseline: ItemTable, candidate: ItemTable) -> dict[
     found: dict[str, tuple[str, str]] = {}
     for metric, same in _by_metric(uses).items():
         scale = _scale(same)
-        fault = out_of_range(metric, baseline, candidate)
+        sides = (candidate,) if all(use.candidate_only for use in same) else (baseline, candidate)
+        fault = out_of_range(metric, *sides)
         if fault is None and scale is not None:
-            fault = outside_scale(metric, scale, baseline, candidate)
+            fault = outside_scale(metric, scale, *sides)
         if fault is not None and not same[0].watched:
             raise fault
         if fault is not None:
             found[metric] = ("metric_not_read", f"{metric!a} was not read: {fault.message}")
     return found
-
-
-def doubted_directions(policy: Policy, name: str | None, table: ItemTable) -> Iterator[tuple[str, str]]:
-    """Directions that the policy declares for this set, and that the file or the name tells otherwise."""
-    uses = [use for use_set, use in _uses(policy) if use_set == name and use.declared]
-    for metric, same in _by_metric(uses).items():
-        doubt = direction_doubt(metric, same[0].direction, table.directions.get(metric))
-        if doubt is not None:
-            yield doubt.code, doubt.message
 
 
 def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
@@ -194,8 +183,7 @@ def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
     for entry in policy.watch:
         watch = entry if isinstance(entry, Watch) else Watch(metric=entry)
         way = "lower" if watch.direction == "lower" else "higher"
-        use = Use(watch.metric, watch.kind, way, None, candidate_only=False, watched=True)
-        yield watch.set, replace(use, declared=watch.direction != "neutral")
+        yield watch.set, Use(watch.metric, watch.kind, way, None, candidate_only=False, watched=True)
 
 
 def _guardrail_use(rail: Guardrail) -> Use:
@@ -241,9 +229,11 @@ def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> N
 def _request(
     policy: Policy, name: str | None, uses: list[Use], system: str | None, *, side: str
 ) -> ReadRequest:
-    sought = _by_metric([use for use in uses if not (use.candidate_only and side == "baseline")])
-    metrics = {metric: same[0].kind for metric, same in sought.items()}
-    optional = {metric for metric, same in sought.items() if same[0].watched}
+    shown = [use for use in uses if use.candidate_only and side == "baseline"]
+    sought = _by_metric([use for use in uses if use not in shown])
+    extra = {use.metric: use.kind for use in shown if _is_plain(policy, use) and use.metric not in sought}
+    metrics = extra | {metric: same[0].kind for metric, same in sought.items()}
+    optional = {metric for metric, same in sought.items() if same[0].watched} | extra.keys()
     columns = [*policy.items.comparable, *([policy.items.label] if policy.items.label else [])]
     loose = [*_slice_columns(policy, name), *_must_pass_columns(policy, name), *policy.show]
     optional |= {column for column in loose if column not in columns}
@@ -255,6 +245,7 @@ def _request(
         cluster=policy.items.cluster,
         columns=tuple(dict.fromkeys([*columns, *loose])),
         optional=frozenset(optional),
+        beside=frozenset(extra),
         format=policy.artifacts.format,
         system=system,
         mapping=dict(policy.artifacts.mapping),
@@ -263,6 +254,11 @@ def _request(
         failed=run_words(policy.artifacts.failed),
         completed=run_words(policy.artifacts.completed),
     )
+
+
+def _is_plain(policy: Policy, use: Use) -> bool:
+    """No column that may tell of failed runs: in the baseline it must go on doing that."""
+    return not tells_of_runs(policy.artifacts.mapping.get(use.metric, use.metric))
 
 
 def _slice_columns(policy: Policy, name: str | None) -> list[str]:

@@ -92,7 +92,7 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
         clusters=parts.clusters,
         columns=_with_extra(records, columns),
         lines=None if records.lines is None else np.asarray(records.lines, dtype=np.int64),
-        identity=identity(parts, sort_order(ids, repeats)),
+        identity=identity(parts.without(request.beside), sort_order(ids, repeats)),
         cautions=(
             *records.cautions,
             *_id_cautions(ids, repeats),
@@ -163,7 +163,8 @@ def _metrics(job: Job, failed: BoolArray, ids: Sequence[str]) -> tuple[dict[str,
         except GateError as error:
             if metric not in job.request.optional:
                 raise
-            cautions.append(("metric_not_read", f"{metric!a} was not read: {error.message}"))
+            if metric not in job.request.beside:
+                cautions.append(("metric_not_read", f"{metric!a} was not read: {error.message}"))
     return found, cautions
 
 

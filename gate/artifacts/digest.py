@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,10 @@ class Parts:
     failed: BoolArray
     values: Mapping[str, FloatArray]
     columns: Mapping[str, ObjectArray]
+
+    def without(self, metrics: frozenset[str]) -> Parts:
+        """The same without metrics that are only shown."""
+        return replace(self, values={n: found for n, found in self.values.items() if n not in metrics})
 
 
 def identity(parts: Parts, order: NDArray[np.int64] | None, joined: bytes | None = None) -> str:

@@ -19,7 +19,16 @@ from gate.errors import GateError, quoted
 
 
 def read(path: str, request: ReadRequest) -> ItemTable:
-    """One artifact as a checked table of the columns that ``request`` names, or a GateError."""
+    """One artifact as a checked table of the columns that ``request`` names, or a GateError.
+
+    What is only to be shown must not be what a file fails by.
+    """
+    if request.beside:
+        try:
+            return _read(path, request, plain=False)
+        except GateError:
+            metrics = {name: kind for name, kind in request.metrics.items() if name not in request.beside}
+            request = replace(request, metrics=metrics, beside=frozenset())
     return _read(path, request, plain=False)
 
 

@@ -24,7 +24,8 @@ class ReadRequest:
 
     metrics: metric name -> kind ("binary" or "graded"). columns: text columns (slices, labels, comparable,
     must_pass, show). optional: those of ``columns`` and ``metrics`` whose absence is no error (watch, show).
-    where: column -> words of the rows that are read; the others are left out.
+    beside: those of ``optional`` that are only shown: no part of the identity, and no word where they are not
+    to be had. where: column -> words of the rows that are read; the others are left out.
     failed, completed: column -> words that say that a run failed, or completed.
     mapping: name -> dotted path in the file. words: declared pass/fail words -> 1.0 or 0.0.
     id_declared: ``items.id`` is not the default, which formats with ids of their own ignore.
@@ -37,6 +38,7 @@ class ReadRequest:
     cluster: str | None = None
     columns: tuple[str, ...] = ()
     optional: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
     format: str = "auto"
     system: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)

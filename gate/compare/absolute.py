@@ -10,6 +10,7 @@ from gate.compare.measure import changes_of
 from gate.compare.model import Comparison
 from gate.compare.selection import select
 from gate.compare.setting import Setting, TestChoice, both_readings
+from gate.errors import LARGEST
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Gating, Guardrail
 from gate.stats import single
@@ -47,6 +48,7 @@ def limit(
         direction=rule.direction,
         method=interval.method if interval else "observed",
         n=len(values),
+        baseline=_shown_mean(metric),
         candidate=float(values.mean()) if len(values) else None,
         bound=rule.min,
         upper_bound=rule.max,
@@ -58,6 +60,13 @@ def limit(
         incomplete=metric.incomplete,
         cautions=_cautions(table, len(values), setting),
     )
+
+
+def _shown_mean(metric: PairedMetric) -> float | None:
+    """Of the baseline, where its file has the column: what the limit is met beside. It decides nothing."""
+    values = np.sort(metric.baseline[np.isfinite(metric.baseline)])
+    within = len(values) > 0 and float(np.abs(values).max()) <= LARGEST
+    return float(values.mean()) if within else None
 
 
 def churn(

@@ -11,7 +11,7 @@ from gate.artifacts.directions import direction_by_name
 from gate.artifacts.table import FloatArray
 from gate.compare.model import ROUNDING, at_least
 from gate.pairing import PairedMetric, PairedTable
-from gate.policy.model import Amount, Guardrail, Policy, Rule
+from gate.policy.model import Amount, Guardrail, Policy, Rule, Watch
 from gate.policy.rules import gating_id, guardrail_ids
 from gate.stats.results import Caution
 from gate.words import number
@@ -56,16 +56,26 @@ def doubts(policy: Policy, tables: Tables, seen: Mapping[str, float | None]) -> 
             yield from ((rule_id, caution) for caution in _perfect(rule, metric))
 
 
-def direction_doubt(metric: str, direction: str, told: str | None) -> Caution | None:
-    """A direction that the file itself contradicts or, where the file says nothing, the metric's name."""
-    if told is not None:
-        text = f"{metric!a}: the policy says {direction} is better, the file that {told} is"
-        return None if told == direction else Caution("direction_contradicts_file", text)
-    by_name = direction_by_name(metric)
-    if by_name in {None, direction}:
-        return None
-    text = f"{metric!a} is read as {direction} is better; its name sounds as if {by_name} were"
-    return Caution("direction_contradicts_name", text)
+def direction_doubts(
+    policy: Policy, item_set: str | None, told: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """(code, message) of directions that the file contradicts (told) or, where it is silent, the name."""
+    rules: list[Rule | Watch] = [
+        policy.gating,
+        *policy.guardrails,
+        *(w for w in policy.watch if isinstance(w, Watch)),
+    ]
+    declared = {rule.metric: rule.direction for rule in reversed(rules) if rule.set == item_set}
+    for metric, direction in declared.items():
+        by_file, by_name = told.get(metric), direction_by_name(metric)
+        if direction == "neutral":
+            continue
+        if by_file is not None and by_file != direction:
+            text = f"{metric!a}: the policy says {direction} is better, the file that {by_file} is"
+            yield "direction_contradicts_file", text
+        if by_file is None and by_name not in {None, direction}:
+            text = f"{metric!a} is read as {direction} is better; its name sounds as if {by_name} were"
+            yield "direction_contradicts_name", text
 
 
 def _rails(policy: Policy) -> Iterator[tuple[str, Guardrail]]:

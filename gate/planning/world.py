@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from gate.artifacts.table import BoolArray, FloatArray
+from gate.compare.sanity import direction_doubts
 from gate.errors import GateError
-from gate.intake import Files, doubted_directions, item_sets
+from gate.intake import Files, item_sets
 from gate.pairing import PairedMetric, PairedTable
 from gate.planning.noise import Noise, noise_of, share_for_discordance
 from gate.policy.model import Policy, Systems
@@ -89,7 +90,7 @@ def world_of(
     if discordance is not None:
         noise[gating] = noise_of(runs[gating], share_for_discordance(runs[gating], discordance))
     values = {key: _without_gaps(found) for key, found in runs.items()}
-    doubted = [doubted_directions(own, name, item_set.candidate) for name, item_set in found.items()]
+    doubted = [direction_doubts(own, name, item_set.candidate.directions) for name, item_set in found.items()]
     cautions = dict.fromkeys(caution for cautions in doubted for caution in cautions)
     return World(policy, tables, uses, values, noise, tuple(cautions))
 

@@ -126,7 +126,7 @@ def _table(work: _Work, source: Source) -> ItemTable | None:
         clusters=parts.clusters,
         columns=columns,
         lines=None if pulled.lines is None else work.ordered(pulled.lines),
-        identity=identity(parts, None, joined),
+        identity=identity(parts.without(request.beside), None, joined),
         cautions=tuple(cautions),
         ids_digest=digest if repeats is None else "",
         unread=outcome.unread,
@@ -186,7 +186,7 @@ def _columns(work: _Work) -> tuple[dict[str, ObjectArray], list[Caution]]:
 
 def _absent(work: _Work, name: str) -> Caution | None:
     """The caution for an optional metric that is not in the file, in the words of the plain way."""
-    if work.job.paths[name] in work.pulled.numbers:
+    if work.job.paths[name] in work.pulled.numbers or name in work.job.request.beside:
         return None
     try:
         work.job.needed("metric", name)
