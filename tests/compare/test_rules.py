@@ -26,6 +26,7 @@ from paired_tables import (
 from scipy import stats
 
 from gate.compare.core import _seed_reading
+from gate.compare.flips import _P_VALUES, Table
 from gate.compare.measure import Bound, p_above, run_test
 from gate.compare.model import Comparison, SignTest, at_least
 from gate.compare.rules import gating, guardrail, subset, veto_mde, watched
@@ -37,6 +38,7 @@ from gate.policy.model import Relative, Watch
 from gate.stats import registry
 from gate.stats.pairs import from_counts
 from gate.stats.results import Interval
+from gate.stats.unconditional import berger_boos_g
 
 GAIN = blocks((40, 0, 1), (5, 1, 0), (155, 1, 1))
 """Exact one-sided p of 40 against 5: far below every level used here."""
@@ -368,6 +370,17 @@ def test_p_alone_of_very_many_changes() -> None:
         found = p_above(selection, "exact_unconditional", Bound(0.01, 0.01), LEVEL, (0.0, 1.0))
         score = registry.run("tango", from_counts(b, c, 5000 + b + c, 5000), 0.01, LEVEL).p_greater
         assert found == pytest.approx(score, abs=1e-9)
+
+
+@pytest.mark.parametrize(("gains", "exact"), [(5000, True), (5001, False)])
+def test_the_exact_test_serves_up_to_5000_changes(gains: int, exact: bool) -> None:
+    """Its p is never below the share that Berger and Boos leave for the nuisance parameter."""
+    made = table(*blocks((gains, 0, 1)))
+    selection = select(made, made.metrics["m"], "higher")
+    p = p_above(selection, "exact_unconditional", Bound(0.9, 0.9), LEVEL, (0.0, 1.0))
+    assert (p >= berger_boos_g(LEVEL)) is exact
+    short = _P_VALUES["exact_unconditional"](Table(gains, 0, 0, 0), 0.9, LEVEL)
+    assert short == pytest.approx(p, rel=1e-9)
 
 
 @pytest.mark.parametrize(
