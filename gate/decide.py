@@ -67,7 +67,7 @@ def _gating(c: Comparison) -> Reason:
     if c.suspect_gain is not None and c.delta > c.suspect_gain:
         text = f"a gain of {signed(c.delta)} is larger than {number(c.suspect_gain)}: "
         return _reason(c, INCONCLUSIVE, required, text + "check extractor, leakage and judge")
-    if _significant(c) and (tested or at_least(c.delta, c.bound)):
+    if _significant(c) and at_least(c.delta, c.bound):
         flaky = _on_flaky_items(c)
         if flaky:
             return _reason(c, INCONCLUSIVE, required, flaky)

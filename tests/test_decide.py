@@ -92,6 +92,13 @@ def test_an_exact_decimal_gain_reaches_its_margin() -> None:
     assert found.status == "pass"
 
 
+@pytest.mark.parametrize("rule", ["observed", "tested"])
+@pytest.mark.parametrize(("delta", "status"), [(MARGIN, "pass"), (MARGIN - 1e-9, "inconclusive")])
+def test_tested_never_asks_less_than_observed(rule: str, delta: float, status: str) -> None:
+    """Whatever an interval about another estimand says, the gain itself must have been seen."""
+    assert judge(gating(0.025, 0.06, rule, delta=delta)).status == status
+
+
 def test_the_adjusted_p_decides_in_a_family() -> None:
     candidate = gating(0.005, 0.05, "observed")
     assert judge(replace(candidate, p_value=0.01, p_adjusted=0.02)).status == "pass"

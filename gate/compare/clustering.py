@@ -38,14 +38,14 @@ def single_interval(values: Any, labels: Any, level: float) -> tuple[Interval, s
 
 def cluster_block(selection: Selection) -> dict[str, Any]:
     """The report's ``clusters`` block where the policy names clusters: number, ICC, design effect."""
-    if selection.table.clusters is None or selection.n == 0:
+    if selection.table.clusters is None:
         return {}
     return {"labelled": True} | asdict(describe(clusters_of(selection)))
 
 
 def clustered_error(selection: Selection) -> float | None:
     """Standard error of the mean difference over clusters; None where unknown or without clusters."""
-    if selection.table.clusters is None or selection.n == 0:
+    if selection.table.clusters is None:
         return None
     found = describe(clusters_of(selection))
     return found.cluster_se if found.n_clusters >= FEWEST_CLUSTERS else None

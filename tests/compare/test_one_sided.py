@@ -203,6 +203,20 @@ def test_a_column_filled_on_one_side_only(filled: int, fault: bool, side: int) -
         assert [caution.code for caution in found.cautions] == ["runs_unread"]
 
 
+def test_a_side_without_the_column_has_its_own_number_of_runs() -> None:
+    found = unread(None, crash(20, runs=90), runs=(80, 90))
+    assert "0 of 80 baseline runs and in 20 of 90 candidate runs" in found.faults["crash"].message
+    found = unread(crash(20, runs=80), None, runs=(80, 90))
+    assert "20 of 80 baseline runs and in 0 of 90 candidate runs" in found.faults["crash"].message
+
+
+@pytest.mark.parametrize(("others", "fault"), [(98, False), (100, True)])
+def test_chances_of_more_than_one_in_a_hundred_are_chance(others: int, fault: bool) -> None:
+    """The one run of a side is the one that is filled, of 99 or of 101 in all."""
+    found = unread(crash(1, runs=1), crash(0, runs=others), runs=(1, others))
+    assert bool(found.faults) is fault
+
+
 def test_a_word_of_one_side_is_a_fault_and_names_the_side() -> None:
     for before, after, text in (
         (

@@ -271,6 +271,15 @@ def test_a_p_equal_to_the_level_shows_no_gain() -> None:
         assert (found.clears_bound, found.observed_rule) == (shown, shown)
 
 
+def test_a_margin_of_0_is_the_gain_itself() -> None:
+    """Nine against two: the score test has p = .0174, the exact one .0327. The test that is named decides."""
+    made = table(*blocks((9, 0, 1), (2, 1, 0), (49, 1, 1)))
+    setting = replace(SETTING, level=0.025)
+    found = measured(made, setting, test="tango", margin=0, margin_rule="tested")
+    assert found.p_value == pytest.approx(stats.norm.sf(7 / math.sqrt(11)), rel=1e-6)
+    assert (found.clears_bound, found.tested_rule, found.observed_rule) == (True, True, True)
+
+
 def test_the_test_that_holds_a_claim_back_is_the_one_reported() -> None:
     made, pairs = table(*blocks((5, 0, 1), (495, 1, 1))), from_counts(5, 0, 500, 495)
     against_zero = registry.run("mcnemar_exact", pairs, 0.0, LEVEL)
@@ -652,6 +661,30 @@ def test_the_number_that_a_mode_decides_on() -> None:
         "churn": "share lost 0.0500",
         "must_pass": "4 newly failing",
     }
+
+
+def test_what_was_not_measured_is_not_claimed() -> None:
+    found = Comparison(
+        rule="r",
+        role="gating",
+        mode="gating",
+        metric="m",
+        kind="graded",
+        direction="higher",
+        method="none",
+        n=0,
+    )
+    assert (found.gated, found.proven, found.first, found.same_run) == (True, False, False, False)
+    numbers = (found.null_value, found.level, found.resamples, found.seed, found.incomplete)
+    assert numbers == (0.0, 0.0, 0, 0, 0)
+
+
+def test_scores_are_no_seeds_unless_the_policy_says_so() -> None:
+    assert measured(table(OLD, NEW), kind="graded").method == "t_guarded"
+    seeds = measured(table(OLD, NEW), replace(SETTING, seeds=True), kind="graded")
+    assert seeds.method == "bca_sign_flip"
+    assert seeds.seed
+    assert seeds.resamples == 9_999
 
 
 def test_the_adjusted_p_of_a_sign_test_counts_where_there_is_one() -> None:
