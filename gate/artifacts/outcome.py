@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gate.artifacts.records import ABSENT, Records, run_paths
-from gate.artifacts.run_words import plain, said, status_column, tells_of_runs, without_result
+from gate.artifacts.run_words import cached_column, plain, said, status_column, tells_of_runs, without_result
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import BoolArray, ReadRequest, Unread
 from gate.artifacts.values import NUMBER
@@ -50,7 +50,9 @@ def outcome_of(records: Records, request: ReadRequest) -> Outcome:
     read = {column.path for column in columns}
     deciding = {request.mapping.get(name, name) for name in request.metrics if name not in request.optional}
     others = [
-        _Column(path, path, records, request) for path in records.evidence if path not in read | deciding
+        _Column(path, path, records, request)
+        for path in records.evidence
+        if path not in read | deciding and not cached_column(path)
     ]
     unread = [found for column in (*columns, *others) if (found := column.unread(failed)) is not None]
     return Outcome(failed, tuple(unread), tuple(_unknown(unread, records.count)))
@@ -79,7 +81,8 @@ class _Column:
                 cells = records.evidence[other]
                 self.path, found = other, [None if _is_number(c, text=self.text) else c for c in cells]
         self.cells: Cells | None = records.evidence.get(path) if found is None else found
-        self.tells = self.path in records.evidence or tells_of_runs(self.path)
+        found_by_name = self.path in records.evidence and not cached_column(self.path)
+        self.tells = found_by_name or tells_of_runs(self.path)
         self.reserved = name in {"error", "status"} and name in run_paths(request)
         self.bad = {_key(word) for word in request.failed.get(name, ())}
         self.fine = {_key(word) for word in request.completed.get(name, ())}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gate.artifacts.bars import bar_columns, bars
 from gate.artifacts.build import build
+from gate.artifacts.cached import without_cached
 from gate.artifacts.content import Content, open_content
 from gate.artifacts.detect import detect_content
 from gate.artifacts.large.way import BYTES, read_large
@@ -97,7 +98,7 @@ def load(chosen: Format, content: Content, request: ReadRequest | None) -> Recor
     """The records. A tool's file whose parts have other types than the tool writes is refused as a whole."""
     reader = chosen.load()
     try:
-        return reader(content, request)
+        return without_cached(reader(content, request), request)
     except _UNFIT as error:
         if not chosen.own_items:
             raise

@@ -57,6 +57,8 @@ STATUS_COLUMNS = frozenset(
     | {"finish_reason", "stop_reason", "http_status", "http_code", "status_code", "response_code"}
 )
 
+CACHE_COLUMNS = frozenset({"cached", "is_cached", "from_cache", "cache_hit", "served_from_cache"})
+
 
 def plain(text: str) -> str:
     """A word or a name without case and marks: ``Timed out``, ``TIMED-OUT`` and ``TimedOut`` are one."""
@@ -123,11 +125,22 @@ def tells_of_runs(path: str) -> bool:
     return status_column(parts[-1]) or any(map(error_column, parts))
 
 
+@lru_cache(maxsize=4096)
+def cached_column(path: str) -> bool:
+    """Whether a column says that the answer came from a cache."""
+    return plain(path.rpartition(".")[2]) in CACHE_COLUMNS
+
+
+def is_evidence(path: str) -> bool:
+    """Whether a column is read although nobody asked for it."""
+    return tells_of_runs(path) or cached_column(path)
+
+
 def told(row: Any, depth: int = 3, prefix: str = "") -> list[tuple[str, Any]]:
     """(dotted name, cell) of all that may say so in one row of JSON."""
     found: list[tuple[str, Any]] = []
     for key, value in row.items():
-        if error_column(key) or status_column(key):
+        if error_column(key) or status_column(key) or cached_column(key):
             found.append((prefix + key, value))
         elif depth > 1 and isinstance(value, dict):
             found += told(value, depth - 1, f"{prefix}{key}.")

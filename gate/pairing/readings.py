@@ -81,12 +81,14 @@ def _refuse_missing(name: str, side: Side) -> None:
     found = ", ".join(
         f"{quoted(item)} {place}: {what}".replace("  ", " ") for item, place, what in note.examples
     )
+    hit = any(what == "cached" for _, _, what in note.examples)
+    cached = "answers from a cache have no time or cost of their own: " if hit else ""
     raise GateError(
         "missing_values",
         f"{int(lost.sum())} {side.name} rows have no usable number for {name} ({found})",
         where=side.path,
-        help="score these items again; items.missing: worst or drop with items.max_missing "
-        "accepts a stated share",
+        help=f"{cached}score these items again{' without a cache' if cached else ''}; "
+        "items.missing: worst or drop with items.max_missing accepts a stated share",
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gate.artifacts import limits
 from gate.artifacts.content import Content
 from gate.artifacts.records import Records, paths_of
-from gate.artifacts.run_words import tells_of_runs
+from gate.artifacts.run_words import is_evidence
 from gate.artifacts.table import ReadRequest
 from gate.errors import GateError, examples, quoted
 
@@ -20,7 +20,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     """All rows of the columns that are wanted (all columns without a request)."""
     header, rows, delimiter = open_table(content, request.format if request else "auto")
     wanted = _wanted(header, request, content)
-    telling = {name: header.index(name) for name in header if tells_of_runs(name)}
+    telling = {name: header.index(name) for name in header if is_evidence(name)}
     cells: dict[str, list[str]] = {name: [] for name in {**telling, **wanted}}
     appends = [(cells[name].append, index) for name, index in {**telling, **wanted}.items()]
     lines: list[int] = []

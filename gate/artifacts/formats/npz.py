@@ -10,7 +10,7 @@ import numpy as np
 from gate.artifacts.archive import Archive
 from gate.artifacts.content import Content
 from gate.artifacts.records import Records, paths_of
-from gate.artifacts.run_words import tells_of_runs
+from gate.artifacts.run_words import is_evidence
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.unpack import budget, refuse_hollow
 from gate.errors import GateError, examples, quoted
@@ -21,7 +21,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     archive = Archive(content)
     names = [name.removesuffix(".npy") for name in archive.names]
     wanted = names if request is None else [path for path in paths_of(request).values() if path in names]
-    telling = [name for name in names if tells_of_runs(name)]
+    telling = [name for name in names if is_evidence(name)]
     cells = {name: _column(archive, name, content) for name in dict.fromkeys([*wanted, *telling])}
     lengths = {len(column) for column in cells.values()}
     if len(lengths) > 1:

@@ -66,6 +66,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         directions={name: "higher" for run in runs for name in run.metrics}  # named scores pass at 1
         | {"success": "higher", "score": "higher", "latencyMs": "lower", "cost": "lower"},
         aliases={"description": "testCase.description", "metadata": "testCase.metadata"},
+        evidence={"response.cached": [_is_cached(row) for _, row in rows]},
         noted={EMPTY: [_is_empty(row) for _, row in rows]},
         system=label,
         repeats_by_order=True,
@@ -150,6 +151,11 @@ def _run(key: str, line: int | None, row: Row, *, fine: bool) -> Run:
         metrics |= {f"namedScores.{name}": value, f"named:{name}": value}
     failed = _is_run_error(row) or (not fine and _grader_broke(row))
     return Run(key, metrics, row, failed=failed, line=line)
+
+
+def _is_cached(row: Row) -> bool:
+    response = row.get("response")
+    return isinstance(response, Mapping) and response.get("cached") is True
 
 
 def _is_empty(row: Row) -> bool:

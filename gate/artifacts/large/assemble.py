@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gate.artifacts import summary
 from gate.artifacts.build import Caution, Job, similar_ids
+from gate.artifacts.cached import reads_cached
 from gate.artifacts.digest import Parts, identity
 from gate.artifacts.ids import check_ids, id_texts, near_collisions, refuse_duplicates
 from gate.artifacts.large.bytesort import Order, Rows, Sorted, all_plain, rows_of, sort_rows
@@ -18,7 +19,7 @@ from gate.artifacts.large.pulled import Pulled
 from gate.artifacts.large.shared import shared_ids
 from gate.artifacts.outcome import outcome_of
 from gate.artifacts.records import Records
-from gate.artifacts.run_words import tells_of_runs
+from gate.artifacts.run_words import is_evidence
 from gate.artifacts.table import BoolArray, FloatArray, ItemTable, Missing, ObjectArray, ReadRequest, Source
 from gate.artifacts.texts import objects, text_column
 from gate.artifacts.values import why_missing
@@ -60,10 +61,12 @@ def _work(pulled: Pulled, request: ReadRequest, source: Source) -> _Work | None:
         format=pulled.format,
         count=pulled.count,
         cells=pulled.texts,
-        evidence={path: cells for path, cells in pulled.texts.items() if tells_of_runs(path)},
+        evidence={path: cells for path, cells in pulled.texts.items() if is_evidence(path)},
         available=pulled.available,
         text=pulled.text,
     )
+    if reads_cached(records.evidence, request):
+        return None
     job = Job(records, request, source.path)
     rows = rows_of(pulled.ids, pulled.count)
     if rows is None or (pulled.text and pulled.ids.partition(b"\n")[0].endswith(b".0")):

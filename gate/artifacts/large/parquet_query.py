@@ -8,7 +8,7 @@ from gate.artifacts import engine
 from gate.artifacts.content import Content
 from gate.artifacts.large.pulled import Pulled, Query, lines_of, wanted
 from gate.artifacts.records import run_paths
-from gate.artifacts.run_words import tells_of_runs
+from gate.artifacts.run_words import is_evidence
 from gate.artifacts.table import ReadRequest
 
 _INTEGERS = frozenset(
@@ -29,7 +29,7 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
 def _pull(content: Content, request: ReadRequest, schema: dict[str, Any]) -> Pulled | None:
     kinds = {name: str(kind.id) for name, kind in schema.items()}
     nested = [name for name in engine.flat_names(schema) if name not in kinds]
-    want = None if any(map(tells_of_runs, nested)) else wanted(request, list(kinds))
+    want = None if any(map(is_evidence, nested)) else wanted(request, list(kinds))
     if want is None or not _fits(request, kinds, want.id, (*want.texts,), want.metrics):
         return None
 
