@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from gate.artifacts.compatibility import comparable
 from gate.artifacts.magnitude import apart
 from gate.artifacts.oddities import oddities
-from gate.artifacts.rows import repeats_by_name
+from gate.artifacts.rows import left_out, repeats_by_name
 from gate.artifacts.table import ItemTable
 
 
@@ -25,7 +25,8 @@ def beside(
     mapping: metric -> its name in the files. watched: metrics that decide nothing.
     """
     yield from comparable(baseline, candidate, mapping, watched)
-    yield from repeats_by_name(baseline, repeat)
+    yield from dict.fromkeys(f for table in (baseline, candidate) for f in repeats_by_name(table, repeat))
+    yield from left_out(baseline, candidate)
     yield from oddities(baseline, candidate, graded)
     for metric, scale in graded.items():
         found = apart(metric, baseline, candidate) if scale is None else None

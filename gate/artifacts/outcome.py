@@ -20,7 +20,7 @@ from gate.errors import examples
 ANY = "*"
 """In the policy: whatever stands there."""
 _NO_ERROR_TEXT = frozenset({"", "null", "none", "nan", "false", "0"})
-_LONGEST_WORD = 80
+LONGEST_WORD = 80
 Cells = Sequence[Any]
 Test = Callable[[Any], bool]
 
@@ -50,9 +50,7 @@ def outcome_of(records: Records, request: ReadRequest) -> Outcome:
     read = {column.path for column in columns}
     deciding = {request.mapping.get(name, name) for name in request.metrics if name not in request.optional}
     others = [
-        _Column(path, path, records, request)
-        for path in records.evidence
-        if path not in read | deciding and not cached_column(path)
+        _Column(path, path, records, request) for path in records.evidence if path not in read | deciding
     ]
     unread = [found for column in (*columns, *others) if (found := column.unread(failed)) is not None]
     return Outcome(failed, tuple(unread), tuple(_unknown(unread, records.count)))
@@ -112,7 +110,7 @@ class _Column:
 
     @staticmethod
     def _is_one_of(words: set[str], cell: Any) -> bool:
-        return bool(words) and _is_word(cell) and _key(_shown(cell)) in words
+        return bool(words) and _is_word(cell) and _key(shown(cell)) in words
 
     def unread(self, failed: BoolArray) -> Unread | None:
         """What stands there in runs that are not known to have failed, and could say that they did."""
@@ -121,7 +119,7 @@ class _Column:
         by_word = status_column(self.path.rpartition(".")[2]) or (self.reserved and self.name == "status")
         doubt = self._doubt_of(by_word)
         words = Counter(
-            _shown(cell)[:_LONGEST_WORD]
+            shown(cell)[:LONGEST_WORD]
             for cell, known in zip(self.cells, failed, strict=True)
             if not known and doubt(cell) and not self._is_one_of(self.fine, cell)
         )
@@ -172,18 +170,19 @@ def _is_filled(cell: Any, *, text: bool) -> bool:
 
 
 def _without_result(cell: Any) -> bool:
-    return _is_word(cell) and without_result(_shown(cell))
+    return _is_word(cell) and without_result(shown(cell))
 
 
 def _is_unknown(cell: Any) -> bool:
-    return _is_word(cell) and said(_shown(cell)) is None
+    return _is_word(cell) and said(shown(cell)) is None
 
 
 def _is_word(cell: Any) -> bool:
     return isinstance(cell, str | bool | int | float) and cell is not ABSENT
 
 
-def _shown(cell: Any) -> str:
+def shown(cell: Any) -> str:
+    """A cell as the word that reports print."""
     if isinstance(cell, bool):
         return str(cell).lower()
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)

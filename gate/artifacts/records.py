@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gate.artifacts.table import ReadRequest, Stated
+from gate.artifacts.table import LeftOut, ReadRequest, Stated
 
 
 class _Absent:
@@ -52,6 +52,7 @@ class Records:
     directions: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     noted: Mapping[str, Sequence[bool]] = field(default_factory=dict)
+    left_out: LeftOut | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     stated: tuple[Stated, ...] = ()
     cautions: tuple[tuple[str, str], ...] = ()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from gate.artifacts.absent import missing_column
+from gate.artifacts.id_columns import words_of
+from gate.artifacts.ids import content_id, is_content
+from gate.artifacts.outcome import LONGEST_WORD, outcome_of, shown
 from gate.artifacts.records import ABSENT, Records, place
-from gate.artifacts.table import ItemTable, ReadRequest, Stated
+from gate.artifacts.run_words import tells_of_runs, without_result
+from gate.artifacts.table import ItemTable, LeftOut, ReadRequest, Stated
 from gate.errors import GateError, examples, quoted
 
 
@@ -26,6 +31,7 @@ def chosen_rows(records: Records, request: ReadRequest, path: str) -> Records:
     """The rows that the policy asks for; an error where a column is not there or no row is left."""
     kept = list(range(records.count))
     for name, words in request.where.items():
+        _refuse_telling(name, request, path)
         cells = records.cells.get(request.mapping.get(name, name))
         if cells is None:
             raise missing_column("column", name, records, path)
@@ -33,7 +39,81 @@ def chosen_rows(records: Records, request: ReadRequest, path: str) -> Records:
         if not left:
             raise _no_rows(name, words, [cells[row] for row in kept], path)
         kept = left
-    return records if len(kept) == records.count else _only(records, kept)
+    if not request.where:
+        return records
+    return replace(_only(records, kept), left_out=_left_out(records, request, kept))
+
+
+_TELLING = frozenset(
+    {"status", "error", "errors", "exception", "failed", "failure", "failures", "outcome", "result", "score"}
+    | {"completed", "finished", "ok", "success", "passed", "pass", "fail", "correct", "resolved", "valid"}
+    | {"crashed", "timeout", "aborted", "skipped", "invalid", "verdict"}
+)
+
+
+def _refuse_telling(name: str, request: ReadRequest, path: str) -> None:
+    """A filter by how runs ended, or by what they scored, takes the failures out of the comparison."""
+    column = request.mapping.get(name, name)
+    metrics = {request.mapping.get(metric, metric) for metric in request.metrics}
+    runs = {request.mapping.get(one, one) for one in (*request.failed, *request.completed)}
+    ends = not _TELLING.isdisjoint(words_of(column.rpartition(".")[2])) or tells_of_runs(column)
+    if ends or column in metrics | runs:
+        raise GateError(
+            "where_hides_runs",
+            f"artifacts.where chooses rows by {quoted(name)}, which tells how runs ended or what they scored",
+            where=path,
+            help="choose rows by what they are about (the metric's name, the data set); which words mean a "
+            f"failed run is said by artifacts: {{failed: {{{name}: [...]}}}}",
+        )
+
+
+def _left_out(records: Records, request: ReadRequest, kept: Sequence[int]) -> LeftOut:
+    """What is not read, and whose runs failed there: a file may call the column whatever it likes."""
+    chosen = set(kept)
+    rows = [row for row in range(records.count) if row not in chosen]
+    left = _only(records, rows)
+    outcome = outcome_of(left, request)
+    failed = outcome.failed.tolist()
+    for column in outcome.unread:
+        cells = left.evidence.get(column.column, left.cells.get(column.column, ()))
+        failed = [f or shown(c)[:LONGEST_WORD] in column.words for f, c in zip(failed, cells, strict=True)]
+    for name in request.where:
+        cells = left.cells[request.mapping.get(name, name)]
+        failed = [f or without_result(row_word(c)) for f, c in zip(failed, cells, strict=True)]
+    ids = _row_ids(records, request)
+    known = {ids[row] for row in kept}
+    hidden = {ids[row] for row, bad in zip(rows, failed, strict=True) if bad} - known
+    return LeftOut(len(kept), len(rows), frozenset(hidden))
+
+
+def _row_ids(records: Records, request: ReadRequest) -> list[str]:
+    own = records.ids is not None and not request.id_declared
+    cells = records.ids if own else records.cells.get(request.mapping.get(request.id, request.id))
+    texts = [] if cells is None else [row_word(cell) for cell in cells]
+    return [content_id(text) if is_content(text) else text for text in texts] or [""] * records.count
+
+
+def left_out(baseline: ItemTable, candidate: ItemTable) -> Iterator[tuple[str, str]]:
+    """What the filter left out, as a caution; an error where it is an item that failed on one side only."""
+    sides = (("baseline", baseline, candidate), ("candidate", candidate, baseline))
+    for name, table, other in sides:
+        hidden = sorted(table.left_out.failed & set(other.ids.tolist())) if table.left_out else []
+        if hidden:
+            raise GateError(
+                "where_hides_runs",
+                f"artifacts.where leaves out {len(hidden)} items of the {name} whose runs failed "
+                f"({examples(hidden)}) and which it reads in the other file",
+                where=table.source.path,
+                help="choose rows by what they are about, not by how they ended; failed runs are accepted up "
+                "to items.max_error_rate",
+            )
+    if baseline.left_out is None or candidate.left_out is None:
+        return
+    found = [f"{t.left_out.read} of {t.left_out.read + t.left_out.rows}" for _, t, _ in sides if t.left_out]
+    uneven = baseline.left_out.rows != candidate.left_out.rows
+    text = f"artifacts.where reads {found[0]} baseline rows and {found[1]} candidate rows"
+    more = ": unequal numbers of rows are left out" if uneven else "; all others are left out"
+    yield "rows_left_out_unequal" if uneven else "rows_left_out", text + more
 
 
 def _no_rows(name: str, words: Sequence[str], cells: Sequence[Any], path: str) -> GateError:
@@ -58,7 +138,8 @@ def by_name(error: GateError, records: Records, request: ReadRequest) -> GateErr
         error.message,
         where=error.where,
         help=f"the rows of an item differ in {quoted(column)} ({examples(words)}): "
-        f"read one of them: artifacts: {{where: {{{column}: {words[0]}}}}}",
+        f"read one of them: artifacts: {{where: {{{column}: {words[0]}}}}} "
+        f"(compare and init: --where {column}={words[0]})",
     )
 
 
@@ -118,14 +199,42 @@ def _only(records: Records, rows: Sequence[int]) -> Records:
     )
 
 
+_NAMING = frozenset(
+    {"name", "names", "metric", "metrics", "key", "measure", "criterion", "criteria", "dimension", "aspect"}
+    | {"scorer", "evaluator", "assertion", "check", "feedback", "assessment", "rubric", "rule", "score"}
+)
+"""Words of a column that says what was measured, and not which run it was."""
+
+
 def repeats_by_name(table: ItemTable, column: str | None) -> list[tuple[str, str]]:
-    """Names in the repeat column may be those of metrics, and their mean says nothing."""
+    """Names in the repeat column may be those of metrics, and their mean says nothing.
+
+    Refused where the column's own name says that it names what was measured; else a caution.
+    """
     words = [] if table.repeats is None or column is None else sorted(set(table.repeats.tolist()))
-    if not words or any(map(is_run_number, words)):
+    name = column or ""
+    naming = not _NAMING.isdisjoint(words_of(name)) and not _number_runs(words)
+    if not words or (not naming and any(map(is_run_number, words))):
         return []
-    text = (
-        f"the repeat column {quoted(column or '')} holds words that number no runs ({examples(words)}): "
-        f"their values are averaged; if they are metrics, read one: "
-        f"artifacts: {{where: {{{column}: {words[0]}}}}}"
-    )
-    return [("repeats_by_name", text)]
+    found = f"the repeat column {quoted(name)} holds words that number no runs ({examples(words)})"
+    advice = f"artifacts: {{where: {{{name}: {words[0]}}}}} (compare and init: --where {name}={words[0]})"
+    if naming:
+        raise GateError(
+            "repeats_by_name",
+            f"{found}: the mean over different metrics says nothing",
+            where=table.source.path,
+            help=f"read one of them: {advice}",
+        )
+    return [
+        ("repeats_by_name", f"{found}: their values are averaged; if they are metrics, read one: {advice}")
+    ]
+
+
+_HEX = re.compile(r"[0-9a-f-]{6,}")
+
+
+def _number_runs(words: Sequence[str]) -> bool:
+    """``1``, ``run-2`` and ``run-3``, digests: all alike but for numbers. ``f1`` and ``rouge1`` are not."""
+    stems = {re.sub(r"[0-9]+", "", word) for word in words}
+    digests = all(_HEX.fullmatch(word) and any(map(str.isdigit, word)) for word in words)
+    return all(len(word) < 2 for word in words) or (len(stems) == 1 and len(words) > 1) or digests

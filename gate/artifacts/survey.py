@@ -12,6 +12,7 @@ from gate.artifacts.content import Content, open_content
 from gate.artifacts.id_columns import id_columns, words_of
 from gate.artifacts.reading import chosen_format, load
 from gate.artifacts.records import ABSENT, RESERVED, Records
+from gate.artifacts.rows import chosen_rows
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.values import NO_VALUE, Rule, parsed
@@ -99,17 +100,20 @@ def survey(
     system: str | None = None,
     metric: str | None = None,
     id_name: str | None = None,
+    where: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Survey:
-    """What a file holds, or a GateError. metric: a path, however deep. id_name: no guess."""
+    """What a file holds, or a GateError. metric: a path, however deep. id_name: no guess. where: rows."""
     content = open_content(path)
     try:
         chosen = chosen_format(content, format)
-        whole = content.size <= SAMPLE_BYTES or chosen.name not in {"csv", "tsv", "jsonl"}
+        whole = bool(where) or content.size <= SAMPLE_BYTES or chosen.name not in {"csv", "tsv", "jsonl"}
         looked = content if whole or system is not None else _beginning(content)
         records = load(chosen, looked, None)
         if system is not None or (metric is not None and metric not in records.cells):
             looked = content if whole or system is not None else _beginning(content)
             records = load(chosen, looked, _named(records, format, system, metric))
+        if where:
+            records = chosen_rows(records, ReadRequest(metrics={}, where=where), path)
         return _survey(records, path, metric, id_name, whole=whole)
     finally:
         content.close()

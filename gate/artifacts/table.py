@@ -87,6 +87,15 @@ def graded_itself(model: object, graders: Iterable[object]) -> tuple[Stated, ...
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What ``artifacts.where`` left out: rows, and the ids whose runs failed and that have no other row."""
+
+    read: int
+    rows: int
+    failed: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Missing:
     """Cells of one metric without a usable number: how many, and the first five of them.
 
@@ -139,6 +148,7 @@ class ItemTable:
     stated: tuple[Stated, ...] = ()
     directions: Mapping[str, str] = field(default_factory=dict)
     noted: Mapping[str, int] = field(default_factory=dict)
+    left_out: LeftOut | None = None
 
     def __len__(self) -> int:
         return len(self.ids)

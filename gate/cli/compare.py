@@ -8,7 +8,7 @@ from pathlib import Path
 from gate.cli.output import to_json, write_text
 from gate.cli.streams import Streams, one_line
 from gate.cli.targets import refuse_inputs
-from gate.errors import GateError
+from gate.errors import GateError, quoted
 from gate.intake import Files
 from gate.planning.first_look import FirstLook, first_look, look_document
 from gate.planning.look_words import look_lines
@@ -41,6 +41,13 @@ def two_files(parser: argparse.ArgumentParser) -> None:
     add("--metric", metavar="M", help="the column to compare (asked for where several could be meant)")
     add("--systems", nargs=2, metavar=("A", "B"), help="which system of each file, where it holds several")
     add(
+        "--where",
+        metavar="COLUMN=VALUE",
+        action="append",
+        default=[],
+        help="only these rows, for scores that lie one a row (again for another column, or another value)",
+    )
+    add(
         "--missing",
         choices=("error", "worst", "drop"),
         default="error",
@@ -51,7 +58,7 @@ def two_files(parser: argparse.ArgumentParser) -> None:
 def looked(args: argparse.Namespace) -> FirstLook:
     """The first look at the two files of ``args``."""
     systems = None if args.systems is None else (str(args.systems[0]), str(args.systems[1]))
-    proposal = propose(args.baseline, args.candidate, args.metric, systems)
+    proposal = propose(args.baseline, args.candidate, args.metric, systems, _rows(args.where))
     try:
         return first_look(proposal, Files(args.baseline, args.candidate), args.missing)
     except GateError as error:
@@ -59,6 +66,21 @@ def looked(args: argparse.Namespace) -> FirstLook:
             raise
         help_text = "score these items again, or look at the rest: --missing drop, or worst"
         raise GateError(error.code, error.message, where=error.where, help=help_text) from error
+
+
+def _rows(given: list[str]) -> dict[str, tuple[str, ...]]:
+    """``name=correctness`` as the policy's ``artifacts.where`` has it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        name, mark, word = text.partition("=")
+        if not (name and mark and word):
+            raise GateError(
+                "usage",
+                f"--where takes COLUMN=VALUE (found {quoted(text)})",
+                help="for example --where name=correctness",
+            )
+        found[name] = (*found.get(name, ()), word)
+    return found
 
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:

@@ -98,6 +98,8 @@ def _policy(proposal: Proposal, missing: str) -> dict[str, Any]:
     if proposal.systems is not None:
         baseline, candidate = proposal.systems
         made["artifacts"] = {"system": {"baseline": baseline, "candidate": candidate}}
+    if proposal.where:
+        made.setdefault("artifacts", {})["where"] = {name: list(w) for name, w in proposal.where.items()}
     return made
 
 

@@ -78,6 +78,9 @@ def _next(look: FirstLook) -> Iterator[str]:
             f"look counts them as if they were (a policy says items: {{cluster: {column}}})"
         )
     files = f"{look.files.baseline} {look.files.candidate}"
+    files += "".join(
+        f" --where {name}={word}" for name, words in look.proposal.where.items() for word in words
+    )
     yield ""
     yield "this is a look, not a decision: a margin chosen after seeing it proves nothing about this run"
     yield f"next: gate init {files} -o gate.yaml, set the margin, and decide the next run by it"

@@ -104,9 +104,15 @@ def _rest(look: FirstLook) -> Iterator[str]:
     yield _line("  required: 1", "3 asks for three passing cycles in a row")
     yield _line("  windows: reused", "fresh: every cycle on items that were not seen before")
     yield _line("  # looks: 10", "makes alpha a budget over all looks at these items")
+    artifacts = []
     if proposal.systems is not None:
         baseline, candidate = map(_word, proposal.systems)
-        yield f"artifacts: {{system: {{baseline: {baseline}, candidate: {candidate}}}}}"
+        artifacts.append(f"system: {{baseline: {baseline}, candidate: {candidate}}}")
+    if proposal.where:
+        rows = ", ".join(f"{_word(name)}: {_words(words)}" for name, words in proposal.where.items())
+        artifacts.append(f"where: {{{rows}}}")
+    if artifacts:
+        yield f"artifacts: {{{', '.join(artifacts)}}}"
 
 
 def _items(look: FirstLook) -> Iterator[str]:
@@ -137,6 +143,10 @@ def _word(name: str) -> str:
     plain = name.isascii() and name.replace("_", "a").replace(".", "a").isalnum() and name[:1].isalpha()
     reserved = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
     return name if plain and name.lower() not in reserved else json.dumps(name, ensure_ascii=False)
+
+
+def _words(words: tuple[str, ...]) -> str:
+    return _word(words[0]) if len(words) == 1 else f"[{', '.join(map(_word, words))}]"
 
 
 def _line(text: str, comment: str) -> str:

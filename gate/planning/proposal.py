@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from gate.artifacts import Metric, Survey, survey
 from gate.artifacts.directions import direction_by_name, direction_of
@@ -30,14 +30,22 @@ class Proposal:
     clusters: tuple[str, ...]
     gaps: tuple[str, ...] = ()
     cautions: tuple[tuple[str, str], ...] = ()
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def propose(
-    baseline: str, candidate: str, metric: str | None = None, systems: tuple[str, str] | None = None
+    baseline: str,
+    candidate: str,
+    metric: str | None = None,
+    systems: tuple[str, str] | None = None,
+    where: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Proposal:
-    """Look at both files and choose; an error names the possibilities where none is obvious."""
+    """Look at both files and choose; an error names the possibilities where none is obvious.
+
+    where: column -> words of the rows that are looked at.
+    """
     names = systems or (None, None)
-    first, second = _surveys((baseline, candidate), names, metric)
+    first, second = _surveys((baseline, candidate), names, metric, where or {})
     for found in (first, second):
         if systems is None and len(found.systems) > 1:
             raise _several_systems(found)
@@ -58,15 +66,20 @@ def propose(
         clusters=first.clusters,
         gaps=tuple(found.name for found in common if found.name not in whole),
         cautions=tuple(_contradictions(common)),
+        where=where or {},
     )
 
 
 def _surveys(
-    paths: tuple[str, str], systems: tuple[str | None, str | None], metric: str | None
+    paths: tuple[str, str],
+    systems: tuple[str | None, str | None],
+    metric: str | None,
+    where: Mapping[str, tuple[str, ...]],
 ) -> tuple[Survey, Survey]:
     """Both files; the items go by the first likely column whose values are those of the other file too."""
     first, second = (
-        survey(path, system=system, metric=metric) for path, system in zip(paths, systems, strict=True)
+        survey(path, system=system, metric=metric, where=where)
+        for path, system in zip(paths, systems, strict=True)
     )
     shared = [name for name in first.keys if name in second.keys]
     equal = [name for name in shared if first.keys[name] == second.keys[name]]
@@ -75,7 +88,7 @@ def _surveys(
     if chosen is None or chosen == first.id == second.id:
         return first, second
     again = [
-        survey(path, system=system, metric=metric, id_name=chosen)
+        survey(path, system=system, metric=metric, id_name=chosen, where=where)
         for path, system in zip(paths, systems, strict=True)
     ]
     return again[0], again[1]

@@ -42,7 +42,10 @@ READINGS = {
 }
 
 
-WARNINGS = frozenset({"watch_worse", "watch_changed", "sentinel_values", "empty_answers", "limits_hit"})
+WARNINGS = frozenset(
+    {"watch_worse", "watch_changed", "sentinel_values", "empty_answers", "limits_hit"}
+    | {"rows_left_out_unequal"}
+)
 """Cautions that stand on top of every format."""
 
 
