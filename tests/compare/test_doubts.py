@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from paired_tables import table
 
-from gate.compare.sanity import direction_doubt, doubts
+from gate.compare.sanity import direction_doubts, doubts
 from gate.policy.model import Policy
 
 NAN = math.nan
@@ -261,12 +261,21 @@ def test_the_best_value_is_that_of_the_scale() -> None:
         ("error_rate", "higher", "higher", None),
         ("accuracy", "lower", None, "direction_contradicts_name"),
         ("accuracy", "higher", None, None),
+        ("error_rate", "neutral", "lower", None),
     ],
 )
+@pytest.mark.parametrize("item_set", [None, "safety"])
 def test_a_direction_that_file_or_name_contradicts(
-    metric: str, direction: str, told: str | None, code: str | None
+    metric: str, direction: str, told: str | None, code: str | None, item_set: str | None
 ) -> None:
-    found = direction_doubt(metric, direction, told)
-    assert (found and found.code) == code
-    if found is not None:
-        assert direction in found.message
+    """Of a watched metric, in the set that it belongs to."""
+    watch = {"metric": metric, "direction": direction} | ({"set": item_set} if item_set else {})
+    gating = {"metric": "q", "kind": "graded", "direction": "higher", "margin": 0}
+    wanted = Policy.model_validate({"version": 1, "name": "p", "gating": gating, "watch": [watch, "plain"]})
+    files = {"q": "higher"} | ({} if told is None else {metric: told})
+    found = list(direction_doubts(wanted, item_set, files))
+    assert [name for name, _ in found] == ([code] if code else [])
+    if found:
+        assert f"{direction} is better" in found[0][1]
+    other = None if item_set else "safety"
+    assert list(direction_doubts(wanted, other, files)) == []

@@ -610,6 +610,13 @@ def test_an_item_without_runs_on_a_side_has_no_unequal_runs() -> None:
     assert "(5 in the baseline, 1 in the candidate)" in fault.message
 
 
+def test_one_run_that_is_left_against_five() -> None:
+    accepts: dict[str, Any] = {"missing": "drop", "max_missing": 0.9, "max_error_rate": 0.9}
+    one_left = five(IDS, failed=[1, 2, 3, 4])
+    for sides in ((one_left, five(IDS)), (five(IDS), one_left)):
+        error("unequal_runs", *sides, reduce="worst", **accepts)
+
+
 def test_fewer_runs_are_counted_against_the_most() -> None:
     short = table(["a", "a", "b", "c", "c"], [1] * 5, repeats=["1", "2", "1", "1", "2"], name="candidate")
     fault = error("uneven_repeats", five(["a", "b", "c"]), short)
