@@ -53,12 +53,17 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
         items=item_set(gating.table.ids, gating.table.counts.items_digest),
         baseline_digest=artifact_digest(sets, "baseline"),
         candidate_digest=candidate,
-        baseline_id=recordable(gating.baseline.source.system or ""),
+        baseline_id=recordable(request.baseline_id or _system(gating.baseline)),
         candidate_id=recordable(gating.candidate.source.system or ""),
         identical=gating.table.identical,
         artifacts_time=_earliest(gating),
         **known,
     )
+
+
+def _system(table: ItemTable) -> str:
+    """What the artifact calls its system."""
+    return str(table.source.system or table.source.facts.get("model") or "")
 
 
 def recordable(text: str) -> str:

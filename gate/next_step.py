@@ -40,6 +40,8 @@ def next_step(
 def _held(state: CycleState) -> str:
     if not (state.recorded or state.replayed):
         return "run again with a history that can be written: this cycle is not recorded and does not count"
+    if state.held:
+        return f"{state.held}: find out why, score the baseline again, or say that it is another system"
     if any(caution.code == NOT_WINNER for caution in state.cautions):
         return "release the winner, not this candidate"
     missing = state.required - state.passed

@@ -42,6 +42,7 @@ class Request:
     reveal: bool = False
     decides: bool = True
     cycle: str | None = None
+    baseline_id: str | None = None
     ci: Mapping[str, str] = field(default_factory=dict)
     now: str = ""
     tool_version: str = ""

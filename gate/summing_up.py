@@ -93,6 +93,8 @@ def for_history(judged: Judged, *, revealed: bool) -> Outcome:
         "b": gating.only_candidate,
         "c": gating.only_baseline,
         "seed": gating.seed,
+        "baseline_mean": gating.baseline,
+        "baseline_se": gating.baseline_error,
     }
     waived = tuple(reason.rule for reason in judged.reasons if reason.status == WAIVED)
     status = outcome(judged.reasons)
@@ -175,6 +177,8 @@ def _cycles_block(state: CycleState) -> dict[str, Any]:
         "retry_risk": None if state.retry_risk is None else dict(state.retry_risk),
         "replayed": state.replayed,
         "recorded": state.recorded,
+        **({"restarted": state.restarted} if state.restarted else {}),
+        **({"held": state.held} if state.held else {}),
     }
 
 

@@ -548,6 +548,15 @@ EFFECTS = [
         before=tuple(counts(b, 60, 140 - b) for b in range(4)),
         history="init",
     ),
+    # 180 of 200 passed before, now 160: z = 0.1 / sqrt(0.09/199 + 0.16/199) = 2.82, beyond 2.576
+    Effect(
+        "Cycles.on_baseline_fall",
+        "flag",
+        "hold",
+        ("promote", "hold"),
+        before=(counts(20, 5, 175),),
+        history="new",
+    ),
     # artifacts
     Effect("Artifacts.format", "auto", "csv", ("promote", "error")),
     Effect("Artifacts.system", None, "x", ("promote", "error")),

@@ -61,6 +61,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the numbers that cycles.feedback: verdict withholds; the items count as worn then",
     )
+    add(
+        "--baseline-id",
+        metavar="NAME",
+        help="the baseline's system and version, where its results do not name it: another one starts a "
+        "streak anew, new results of the same one do not",
+    )
     add("--cycle", metavar="NAME", help="name of this cycle (default: from the candidate's digest)")
     add(
         "--report-dir",
@@ -106,6 +112,7 @@ def decide(policy: LoadedPolicy, args: argparse.Namespace, streams: Streams, *, 
         expect_head=args.expect_head,
         read_only=args.history_mode == "read-only",
         cycle=args.cycle,
+        baseline_id=args.baseline_id,
         reveal=args.reveal,
         decides=decides,
         ci=ci_facts(os.environ),

@@ -18,7 +18,7 @@ NAMES = {
     "report": "the report on one candidate (gate.report/1)",
     "reports": "the report on several challengers (gate.reports/1)",
     "error": "the error of exit 2 (gate.error/1)",
-    "history": "one line of the history (gate.history/1)",
+    "history": "one line of the history (gate.history/2)",
 }
 
 

@@ -51,6 +51,22 @@ def clustered_error(selection: Selection) -> float | None:
     return found.cluster_se if found.n_clusters >= FEWEST_CLUSTERS else None
 
 
+def baseline_error(selection: Selection) -> float | None:
+    """Standard error of the baseline's mean over items, or over clusters; None where it is unknown."""
+    values = selection.baseline
+    clusters = selection.table.clusters
+    if clusters is None:
+        off = np.sort(values) - np.mean(np.sort(values))
+    else:
+        totals = np.bincount(clusters[selection.positions], weights=values - np.mean(np.sort(values)))
+        off = np.sort(totals[np.bincount(clusters[selection.positions]) > 0])
+    groups = len(off)
+    if groups < 2:
+        return None
+    error = math.sqrt(groups / (groups - 1) * float(np.sum(off**2))) / len(values)
+    return error if math.isfinite(error) else None
+
+
 def tipping_block(delta: float, null_value: float, sd: float | None, n: int, level: float) -> dict[str, Any]:
     """Without cluster labels: from which intraclass correlation on would unseen clusters undo the result?"""
     if not sd or n < 2:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gate.compare.clustering import clustered_error, clusters_of
+from gate.compare.clustering import baseline_error, clustered_error, clusters_of
 from gate.compare.model import Change, Changes
 from gate.compare.selection import Selection, oriented_pairs
 from gate.errors import GateError
@@ -118,6 +118,7 @@ def described(selection: Selection, pairs: Pairs, level: float, target: float) -
     effect = target if target > 0 else abs(delta)
     known: dict[str, Any] = {
         "baseline": selection.sign * float(np.mean(plain.baseline)) + 0.0,
+        "baseline_error": baseline_error(selection),
         "candidate": selection.sign * float(np.mean(plain.candidate)) + 0.0,
         "delta": delta,
         "sd_difference": spread,

@@ -74,18 +74,18 @@ class SignTest:
 class Comparison:
     """One metric under one rule.
 
-    baseline, candidate: means in the metric's unit. delta: candidate - baseline after direction, so that
-    positive is better. share: of the items, what a churn limit counts. null_value: m of the deciding H0 in
-    delta's unit. interval: of the deciding test, confidence 1 - 2 * level. p_value: one-sided; for a veto
-    in the direction of harm. bound: the margin, tolerance, limit or share that the policy sets, in the
-    metric's unit. clears_bound: the interval lies above the null value of the deciding test. worse: the
-    interval of the plain difference lies below 0. insufficient: why the data cannot carry a claim (the data
-    row of the decision), or "". mde: smallest true difference seen 80 % of the time at ``level`` (for a
-    veto: the loss missed 20 % of the time at its corrected level). flips: items whose candidate result
-    would have to flip for the rule to turn to or from pass. clean_sweep: a veto's p if every item (cluster,
-    seed) lost; from multiplicity on, corrected. sign_test: beside a veto on a mean. distribution: of the
-    items' differences. other: the same rule under the other reading of failed runs. same_run: both sides are
-    one run, so that there is nothing to compare.
+    baseline, candidate: means in the metric's unit. baseline_error: the standard error of the first. delta:
+    candidate - baseline after direction, so that positive is better. share: of the items, what a churn limit
+    counts. null_value: m of the deciding H0 in delta's unit. interval: of the deciding test, confidence 1 - 2
+    * level. p_value: one-sided; for a veto in the direction of harm. bound: the margin, tolerance, limit or
+    share that the policy sets, in the metric's unit. clears_bound: the interval lies above the null value of
+    the deciding test. worse: the interval of the plain difference lies below 0. insufficient: why the data
+    cannot carry a claim (the data row of the decision), or "". mde: smallest true difference seen 80 % of the
+    time at ``level`` (for a veto: the loss missed 20 % of the time at its corrected level). flips: items
+    whose candidate result would have to flip for the rule to turn to or from pass. clean_sweep: a veto's p if
+    every item (cluster, seed) lost; from multiplicity on, corrected. sign_test: beside a veto on a mean.
+    distribution: of the items' differences. other: the same rule under the other reading of failed runs.
+    same_run: both sides are one run, so that there is nothing to compare.
     """
 
     rule: str
@@ -98,6 +98,7 @@ class Comparison:
     n: int
     set: str | None = None
     baseline: float | None = None
+    baseline_error: float | None = None
     candidate: float | None = None
     delta: float | None = None
     share: float | None = None

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gate.cycles import memory
 from gate.cycles.attempt import Rules
 from gate.cycles.chain import History, Order, order_of
 from gate.cycles.ledger import sign_flip_p
 from gate.cycles.looks import Look, recorded_outcome
 from gate.cycles.record import Record, Scalar
-from gate.cycles.streak import series_of, streak_of
+from gate.cycles.streak import Streak, series_of, streak_of
 from gate.stats.results import Caution
 
 
@@ -39,7 +40,8 @@ class CycleState:
     has a fault. passed: cycles of the streak, this one included. claim: this_cycle, each_cycle or
     over_cycles. scope: "these items" or "fresh windows". sign_flip_p: over the streak's deltas minus
     margin, None without any. numbers_shown: False where ``feedback: verdict`` keeps deltas and intervals
-    back.
+    back. restarted: why the streak began anew, where one is asked for. held: why a passing cycle neither
+    promotes nor counts.
     """
 
     verdict: str
@@ -59,6 +61,8 @@ class CycleState:
     numbers_shown: bool = True
     faults: tuple[Caution, ...] = ()
     cautions: tuple[Caution, ...] = ()
+    restarted: str = ""
+    held: str = ""
 
 
 def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
@@ -72,14 +76,22 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
     rules = look.rules
     doubtful = look.faults or look.attempt.identical
     status = "inconclusive" if doubtful and outcome.status == "pass" else outcome.status
-    counted = _counted(history, look, status, outcome)
+    order = order_of(history.records)
+    series = _before(series_of(history, look.attempt), look, order)
+    fell = memory.baseline_fell(series, look.attempt, outcome.result, shown=False)
+    held = HELD if fell and rules.on_baseline_fall == "hold" and status == "pass" else ""
+    streak = _counted(series, look, order, provisional(look, status, outcome, held))
+    counted = streak.passes
     passed = len(counted)
-    if status == "pass" and rules.required == 1:
+    if status == "pass" and rules.required == 1 and not held:
         passed = max(passed, 1)  # a re-score may promote where no streak is asked for; it still was a look
     deltas = [_above_margin(record) for record in counted]
     p_value = sign_flip_p(deltas) if deltas else None
     tested = rules.test is None or (p_value is not None and p_value <= rules.alpha)
-    verdict = _verdict(status, look.recorded or not rules.needs_history, tested and passed >= rules.required)
+    enough = tested and passed >= rules.required and not held
+    verdict = _verdict(status, look.recorded or not rules.needs_history, enough)
+    shown = _shown(look, verdict, revealed=outcome.revealed)
+    fell = memory.baseline_fell(series, look.attempt, outcome.result, shown=shown)
     return CycleState(
         verdict,
         status,
@@ -94,9 +106,11 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
         sign_flip_p=p_value,
         retry_risk=look.retry_risk,
         recorded=look.recorded,
-        numbers_shown=_shown(look, verdict, revealed=outcome.revealed),
+        numbers_shown=shown,
         faults=look.faults,
-        cautions=look.cautions,
+        cautions=(*look.cautions, fell) if fell else look.cautions,
+        restarted=streak.restarted if rules.required > 1 else "",
+        held=held,
     )
 
 
@@ -105,7 +119,10 @@ def _same_waivers(earlier: Record, outcome: Outcome) -> bool:
     return (earlier.result.get("waived") or "") == ", ".join(outcome.waived)
 
 
-def provisional(look: Look, status: str, outcome: Outcome) -> Record:
+HELD = "the baseline fell"
+
+
+def provisional(look: Look, status: str, outcome: Outcome, held: str = "") -> Record:
     """The outcome as a record that is not linked yet."""
     attempt = look.attempt
     result = dict(outcome.result) | {"delta": outcome.delta, "margin": outcome.margin}
@@ -130,18 +147,17 @@ def provisional(look: Look, status: str, outcome: Outcome) -> Record:
         look_no=look.number,
         level=look.level,
         missed=look.missed,
+        state={"held": held} if held else {},
         status=status,
         result=result,
     )
 
 
-def _counted(history: History, look: Look, status: str, outcome: Outcome) -> list[Record]:
-    order = order_of(history.records)
-    series = _before(series_of(history, look.attempt), look, order)
+def _counted(series: list[Record], look: Look, order: Order, outcome: Record) -> Streak:
     streak = streak_of(series, look.attempt, look.id, order)
     if not look.attempt.identical:  # void: nothing was measured, so nothing changes
-        streak.add(provisional(look, status, outcome))
-    return streak.passes
+        streak.add(outcome)
+    return streak
 
 
 def _before(series: list[Record], look: Look, order: Order) -> list[Record]:
@@ -202,4 +218,6 @@ def _replayed(look: Look, earlier: Record, outcome: Outcome) -> CycleState:
         recorded=look.recorded,
         numbers_shown=shown,
         cautions=tuple(Caution(code, "recorded with the first verdict") for code in earlier.alarms),
+        restarted=str(earlier.state.get("restarted") or ""),
+        held=str(earlier.state.get("held") or ""),
     )

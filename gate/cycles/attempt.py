@@ -25,6 +25,7 @@ class Rules:
     allow_worn: bool = False
     may_shrink: bool = False
     history_required: bool = False
+    on_baseline_fall: str = "flag"
     alpha: float = 0.05
     by_seed: bool = False
 
@@ -37,7 +38,8 @@ class Rules:
     def needs_history(self) -> bool:
         """Whether a verdict rests on more than this evaluation."""
         fresh = self.windows == "fresh"  # only a history knows which items were seen
-        return self.required > 1 or self.looks is not None or fresh or self.history_required
+        fallen = self.on_baseline_fall == "hold"  # and how the baseline did before
+        return self.required > 1 or self.looks is not None or fresh or self.history_required or fallen
 
 
 def rules_of(policy: Policy) -> Rules:
@@ -52,6 +54,7 @@ def rules_of(policy: Policy) -> Rules:
         allow_worn=cycles.allow_worn,
         may_shrink=policy.items.may_shrink,
         history_required=cycles.history_required,
+        on_baseline_fall=cycles.on_baseline_fall,
         alpha=policy.alpha,
         by_seed=policy.items.unit == "seed",
     )
@@ -61,11 +64,13 @@ def rules_of(policy: Policy) -> Rules:
 class Attempt:
     """What identifies one evaluation of one candidate.
 
-    metric: ``name:direction`` of the gating rule. policy: its name. baseline_id, candidate_id: what the
-    artifacts call their system, empty if nothing that changes with each retrain. lineage: whose passes add
-    up; empty means the decision digest (several challengers get one each). identical: same bytes and same
-    system on both sides. ci: run_id, run_attempt, sha, ref, actor. artifacts_time: earliest run time that
-    the artifacts state, ISO. policy_time: when the policy's deciding part was committed, ISO, if known.
+    metric: ``name:direction`` of the gating rule. policy: its name. baseline_id: the baseline's system by the
+    artifact's own name or as it was given; another one is another comparison, empty says nothing.
+    candidate_id: what the artifact calls its system, empty if nothing that changes with each retrain.
+    lineage: whose passes add up; empty means the decision digest (several challengers get one each).
+    identical: same bytes and same system on both sides. ci: run_id, run_attempt, sha, ref, actor.
+    artifacts_time: earliest run time that the artifacts state, ISO. policy_time: when the policy's deciding
+    part was committed, ISO, if known.
     """
 
     cycle: str

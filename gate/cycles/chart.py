@@ -8,6 +8,7 @@ from typing import Final
 from gate.cycles.chain import History
 from gate.cycles.record import Record
 from gate.cycles.spent import spent_looks
+from gate.cycles.streak import why_first
 from gate.errors import quoted
 
 TRACK: Final = 31
@@ -24,6 +25,7 @@ class _Row:
     high: float | None
     verdict: str
     streak: str
+    note: str = ""
 
 
 def draw(history: History) -> str:
@@ -36,8 +38,9 @@ def draw(history: History) -> str:
 
 def _metric_chart(history: History, metric: str) -> str:
     unfinished = spent_looks(history.records, metric).unfinished
+    earlier = _earlier(history)
     rows = [
-        _row(record)
+        _row(record, earlier.get(record.digest))
         for record in history.records
         if record.metric == metric
         and (record.kind in _SHOWN or (record.kind == "intent" and record.id in unfinished))
@@ -52,11 +55,24 @@ def _metric_chart(history: History, metric: str) -> str:
     return "\n".join([_cell(metric, 60), head, *(_line(row, width, reach) for row in rows)])
 
 
+def _earlier(history: History) -> dict[str, Record]:
+    """Digest of an outcome -> the outcome before it under the same metric and policy."""
+    last: dict[tuple[str, str], Record] = {}
+    found: dict[str, Record] = {}
+    for record in history.records:
+        key = (record.metric, record.policy)
+        if record.kind == "outcome":
+            if key in last:
+                found[record.digest] = last[key]
+            last[key] = record
+    return found
+
+
 def _line(row: _Row, width: int, reach: float) -> str:
     delta = "" if row.delta is None else f"{row.delta:+.4f}"
     track = _track(row, reach)
     numbers = f"{row.look:>4}  {row.level:>8}  {delta:>8}"
-    return f"{row.cycle:<{width}}  {numbers}  {track}  {row.verdict:<12}  {row.streak}".rstrip()
+    return f"{row.cycle:<{width}}  {numbers}  {track}  {row.verdict:<12}  {row.streak}  {row.note}".rstrip()
 
 
 def _track(row: _Row, reach: float) -> str:
@@ -74,7 +90,7 @@ def _column(value: float, reach: float) -> int:
     return round((max(-1.0, min(1.0, value / reach)) + 1) / 2 * (TRACK - 1))
 
 
-def _row(record: Record) -> _Row:
+def _row(record: Record, before: Record | None) -> _Row:
     numbers = [_number(record, key) for key in ("low", "delta", "high")]
     shown = record.kind == "outcome" and record.result.get("printed") is not False
     low, delta, high = numbers if shown else (None, None, None)
@@ -83,7 +99,18 @@ def _row(record: Record) -> _Row:
     streak = str(record.streak) if record.kind == "outcome" else ""
     verdict = record.verdict if record.kind == "outcome" else kind
     look = str(record.look_no or "")
-    return _Row(_cell(record.cycle, 24), look, level, low, delta, high, _cell(verdict, 12), streak)
+    note = _cell(_note(record, before), 160)
+    return _Row(_cell(record.cycle, 24), look, level, low, delta, high, _cell(verdict, 12), streak, note)
+
+
+def _note(record: Record, before: Record | None) -> str:
+    """Why the count began anew here, or does not count this cycle."""
+    if record.kind != "outcome":
+        return ""
+    if record.state.get("held"):
+        return f"not counted: {record.state['held']}"
+    why = why_first(before, record) if record.is_first else str(record.state.get("restarted") or "")
+    return f"counted anew: {why}" if why and record.streak < 2 else ""
 
 
 def _number(record: Record, key: str) -> float | None:

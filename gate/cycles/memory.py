@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from gate.cycles.attempt import Attempt
 from gate.cycles.chain import History
-from gate.cycles.record import Record
+from gate.cycles.record import Record, Scalar
 from gate.errors import quoted
 from gate.stats.results import Caution
 
 VOIDS_TO_FLAG = 3
+FALL_P = 0.01
+"""Two-sided: how seldom two runs of one system may differ that much."""
 
 
 def items_shrank(promoted: Sequence[Record], attempt: Attempt) -> Caution | None:
@@ -91,3 +94,40 @@ def voids_in_a_row(series: Sequence[Record]) -> Caution | None:
         return None
     text = f"the last {count} runs broke off before anything was measured"
     return Caution("voids_in_a_row", f"{text}: find out why before trusting a pass")
+
+
+def baseline_fell(
+    series: Sequence[Record], attempt: Attempt, result: Mapping[str, Scalar], *, shown: bool
+) -> Caution | None:
+    """The baseline does worse than two runs of one system would differ by: the gain may be its loss.
+
+    Two independent runs differ by sqrt(se1^2 + se2^2); on the same items by less, so this errs to silence.
+    It is compared with its last cycle that had not fallen already, so that a lasting fall stays one.
+    """
+    now = _mean_and_error(result)
+    before = [r for r in series if r.kind == "outcome" and _same_baseline(r, attempt)]
+    known = [(r, past) for r in before if (past := _mean_and_error(r.result)) is not None]
+    if now is None or not known:
+        return None
+    record, past = known[-1]
+    drop = now[0] - past[0] if attempt.metric.endswith(":lower") else past[0] - now[0]
+    noise = math.hypot(now[1], past[1])
+    if drop <= 0 or (noise > 0 and math.erfc(drop / noise / math.sqrt(2)) >= FALL_P):
+        return None
+    numbers = f", from {past[0]:.4g} to {now[0]:.4g}" if shown else ""
+    text = f"the baseline fell since cycle {quoted(record.cycle)}{numbers}, by more than two runs of one"
+    items = "" if record.holdout["digest"] == attempt.items.digest else ", or the items are harder"
+    return Caution("baseline_fell", f"{text} system would (p < {FALL_P:g}): the gain may be its loss{items}")
+
+
+def _same_baseline(record: Record, attempt: Attempt) -> bool:
+    """The last cycle to compare with: not one of another system, nor one in which it had fallen already."""
+    one, other = record.baseline["id"], attempt.baseline_id
+    return "baseline_fell" not in record.alarms and not (one and other and one != other)
+
+
+def _mean_and_error(result: Mapping[str, Scalar]) -> tuple[float, float] | None:
+    mean, error = result.get("baseline_mean"), result.get("baseline_se")
+    if not isinstance(mean, int | float) or not isinstance(error, int | float):
+        return None
+    return float(mean), float(error)

@@ -15,7 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from pydantic_core import from_json
 
-SCHEMA: Final = "gate.history/1"
+FIRST_SCHEMA: Final = "gate.history/1"
+SCHEMA: Final = "gate.history/2"
+"""What is written. Records of the first schema lack ``state``; they keep their meaning and stay readable."""
 KINDS: Final = frozenset({"init", "intent", "outcome", "void", "promotion", "waiver", "worn"})
 STATUSES: Final = frozenset({"", "pass", "fail", "inconclusive"})
 WINDOWS: Final = frozenset({"", "fresh", "reused", "overlap"})
@@ -24,6 +26,7 @@ Scalar = str | int | float | bool | None
 
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_NO_STATE: Final[dict[str, Any]] = {}
 _NO_SIDE: Final[Mapping[str, str]] = MappingProxyType({"digest": "", "id": ""})
 _NO_CANDIDATE: Final[Mapping[str, str]] = MappingProxyType({"digest": "", "id": "", "lineage": ""})
 _NO_HOLDOUT: Final[Mapping[str, Any]] = MappingProxyType(
@@ -39,6 +42,7 @@ class Record(NamedTuple):
     id: identity of the look (one for all challengers of a run); of the history itself in the ``init`` record.
     look_no, level: place and one-sided level in the ledger. missed: earlier attempts of the same CI run that
     the history does not hold. holdout: the items (``gate.cycles.items``). result: the outcome, flat.
+    state: what the rules of the second schema need; open, a reader leaves alone what it does not know.
     note: why (void, worn, waiver). time: for people, never for an order. isolated: SHA-256 of torn lines
     that this record closes off. prev: digests of all heads that the writer saw, sorted.
     """
@@ -65,6 +69,7 @@ class Record(NamedTuple):
     prev: tuple[str, ...] = ()
     result: Mapping[str, Scalar] = _NOTHING
     schema: str = SCHEMA
+    state: Mapping[str, Scalar] = _NOTHING
     status: str = ""
     streak: int = 0
     time: str = ""
@@ -76,11 +81,18 @@ class Record(NamedTuple):
         """The line of candidates whose passes add up."""
         return self.candidate["lineage"]
 
+    @property
+    def is_first(self) -> bool:
+        """Whether the record is of the first schema, so that its rules hold for it."""
+        return self.schema == FIRST_SCHEMA
+
 
 KEYS: Final = Record._fields
+FIRST_KEYS: Final = tuple(key for key in KEYS if key != "state")
+_STATE: Final = KEYS.index("state")
 _TUPLES: Final = ("alarms", "isolated", "prev")
 _COUNTS: Final = frozenset({"look_no", "missed", "streak"})
-_MAPS: Final = frozenset({"baseline", "candidate", "holdout", "ci", "result"})
+_MAPS: Final = frozenset({"baseline", "candidate", "holdout", "ci", "result", "state"})
 _MAP_KEYS: Final = (*_NO_SIDE, *_NO_CANDIDATE, *_NO_HOLDOUT)
 _TEXT: Final = frozenset({str})
 _INFINITE: Final = frozenset({inf, -inf})
@@ -111,13 +123,16 @@ def record_of(parsed: object) -> Record:
 
     Whole tuples of keys and types are compared, because this runs for every line of every history.
     """
-    if not isinstance(parsed, dict) or parsed.get("schema") != SCHEMA:
-        found = parsed.get("schema") if isinstance(parsed, dict) else type(parsed).__name__
-        raise BadRecordError(f"not a record of schema {SCHEMA} (found {str(found)[:60]!a})")
-    if tuple(parsed) != KEYS:
-        odd = sorted(set(KEYS) ^ set(parsed))
-        raise BadRecordError(f"keys are not those of {SCHEMA}, sorted (differs in {str(odd[:5])[:200]!a})")
+    schema = parsed.get("schema") if isinstance(parsed, dict) else type(parsed).__name__
+    if not isinstance(parsed, dict) or schema not in (SCHEMA, FIRST_SCHEMA):
+        raise BadRecordError(f"not a record of schema {SCHEMA} (found {str(schema)[:60]!a})")
+    keys = FIRST_KEYS if schema == FIRST_SCHEMA else KEYS
+    if tuple(parsed) != keys:
+        odd = sorted(set(keys) ^ set(parsed))
+        raise BadRecordError(f"keys are not those of {schema}, sorted (differs in {str(odd[:5])[:200]!a})")
     values = list(parsed.values())
+    if schema == FIRST_SCHEMA:
+        values.insert(_STATE, _NO_STATE)
     if tuple(map(type, values)) not in _SIGNATURES:
         raise BadRecordError(f"wrong type of {_wrong_type(values)}")
     values[_ALARMS] = tuple(values[_ALARMS])
@@ -156,12 +171,12 @@ def _problem(record: Record) -> str:
     if record.level is not None and not 0 < record.level < 1:
         return "level is not between 0 and 1"
     try:
-        values = record.result.values()
+        values = [*record.result.values(), *record.state.values()]
         whole = [value for value in values if type(value) is int]
         finite = _INFINITE.isdisjoint(values) and all(-_MOST < value < _MOST for value in whole)
     except TypeError:  # a list or an object: nothing else that JSON knows has no hash
         finite = False
-    return "" if finite else "result holds something that is not a text or a finite number"
+    return "" if finite else "result or state holds something that is not a text or a finite number"
 
 
 def body(record: Record) -> dict[str, Any]:
@@ -169,6 +184,7 @@ def body(record: Record) -> dict[str, Any]:
     return {
         key: dict(value) if isinstance(value, Mapping) else value
         for key, value in zip(KEYS, record, strict=True)
+        if not (key == "state" and record.is_first)
     }
 
 

@@ -11,6 +11,7 @@ from gate.cycles.chain import History, Order
 from gate.cycles.items import ItemSet, overlapping
 from gate.cycles.record import Record
 from gate.cycles.spent import item_sets, spent_looks
+from gate.errors import quoted
 
 
 @dataclass(slots=True)
@@ -18,22 +19,25 @@ class Streak:
     """The state of one lineage. passes: the outcomes that count, oldest first.
 
     cycles, candidates: names already used: a second scoring of one is a look, not a cycle.
-    baselines: items digest -> baseline digest that it was compared with last.
+    baselines: items digest -> baseline digest that it was compared with last (records of the first schema).
+    system: the last name that a baseline gave itself. restarted: why the count began anew, last.
     """
 
     passes: list[Record] = field(default_factory=list)
     cycles: set[str] = field(default_factory=set)
     candidates: set[str] = field(default_factory=set)
     baselines: dict[str, str] = field(default_factory=dict)
+    system: str = ""
+    restarted: str = ""
 
     def add(self, outcome: Record) -> None:
         """Take an outcome in: +1, unchanged or back to 0."""
-        holdout, candidate, baseline = outcome.holdout, outcome.candidate["id"], outcome.baseline["digest"]
-        if self.baselines.setdefault(holdout["digest"], baseline) != baseline:
-            self.reset()  # another comparison on the same items
-            self.baselines[holdout["digest"]] = baseline
+        holdout, candidate = outcome.holdout, outcome.candidate["id"]
+        self._compare_baselines(outcome)
+        if outcome.state.get("held"):
+            return  # neither a pass nor a failure, and the cycle may be scored again
         if outcome.status != "pass":
-            self.reset()
+            self.reset(_ending(outcome))
         elif outcome.cycle not in self.cycles and (
             holdout["kind"] == "fresh" or candidate not in self.candidates
         ):
@@ -42,9 +46,21 @@ class Streak:
         if candidate:
             self.candidates.add(candidate)
 
-    def reset(self) -> None:
+    def reset(self, why: str) -> None:
         """Back to 0. The names stay used."""
         self.passes = []
+        self.restarted = why
+
+    def _compare_baselines(self, outcome: Record) -> None:
+        """Another baseline system is another comparison; records of the first schema went by its results."""
+        name, digest, items = outcome.baseline["id"], outcome.baseline["digest"], outcome.holdout["digest"]
+        other = self.baselines.get(items, digest) != digest if outcome.is_first else name != self.system
+        if self.passes and other and (outcome.is_first or (name and self.system)):
+            words = "other results of the baseline" if outcome.is_first else "another baseline system"
+            was = "" if outcome.is_first else f" ({quoted(name)}, it was {quoted(self.system)})"
+            self.reset(f"{words} in cycle {quoted(outcome.cycle)}{was}")
+        self.baselines[items] = digest
+        self.system = name or self.system
 
 
 def series_of(history: History, attempt: Attempt) -> list[Record]:
@@ -61,7 +77,9 @@ def is_rescore(series: Sequence[Record], attempt: Attempt, window: str) -> bool:
     """Whether the lineage has scored this cycle before, or this candidate on items that are not new."""
     cycle, candidate = attempt.cycle, "" if window == "fresh" else attempt.candidate_id
     return any(
-        record.kind == "outcome" and record.candidate["lineage"] == attempt.lineage
+        record.kind == "outcome"
+        and record.candidate["lineage"] == attempt.lineage
+        and not record.state.get("held")
         for record in series
         if record.cycle == cycle or (candidate and record.candidate["id"] == candidate)
     )
@@ -70,7 +88,7 @@ def is_rescore(series: Sequence[Record], attempt: Attempt, window: str) -> bool:
 def streak_of(series: Sequence[Record], attempt: Attempt, look: str, order: Order) -> Streak:
     """The streak of the attempt's lineage before the look ``look``, whose own intent does not count.
 
-    It goes back to 0 at: a fail or an inconclusive; a changed baseline on the same items; another decision
+    It goes back to 0 at: a fail or an inconclusive; another baseline system; another decision
     digest in the same series; a look that was begun and never finished; a promotion. Void leaves it. A look
     that was begun and finished later counts where it was finished.
 
@@ -84,9 +102,11 @@ def streak_of(series: Sequence[Record], attempt: Attempt, look: str, order: Orde
     counting = {event.digest for event in after}
     before = [event for event, _ in own if event.digest not in counting]
     streak = Streak(
-        cycles={record.cycle for record in before},
-        candidates={record.candidate["id"] for record in before} - {""},
+        cycles={record.cycle for record in before if not record.state.get("held")},
+        candidates={r.candidate["id"] for r in before if not r.state.get("held")} - {""},
         baselines={record.holdout["digest"]: record.baseline["digest"] for record in before},
+        system=next((record.baseline["id"] for record in reversed(before) if record.baseline["id"]), ""),
+        restarted=_why(events, resets, attempt),
     )
     rivals = _rivals(after, item_sets(series)) if order.branched else frozenset()
     for record in after:
@@ -135,6 +155,40 @@ def _resets(event: Record, attempt: Attempt) -> bool:
         return True
     over = event.kind == "intent" or event.status != "pass" or event.verdict == "promote"
     return over and event.candidate["lineage"] == attempt.lineage
+
+
+def _why(events: Sequence[tuple[Record, Record]], resets: Sequence[Record], attempt: Attempt) -> str:
+    """Why nothing before the last reset counts any more; empty without one."""
+    last = {record.digest for record in resets}
+    event = next((event for event, at in reversed(events) if at.digest in last), None)
+    if event is None:
+        return ""
+    if event.decision_digest != attempt.decision_digest:
+        return f"the policy's deciding part changed after cycle {quoted(event.cycle)}"
+    return _ending(event)
+
+
+def why_first(before: Record | None, record: Record) -> str:
+    """Why the streak began anew with this record of the first schema, as far as the one before it tells."""
+    if before is None:
+        return ""
+    if before.decision_digest != record.decision_digest:
+        return f"the policy's deciding part changed after cycle {quoted(before.cycle)}"
+    if before.status != "pass":
+        return _ending(before)
+    same_items = before.holdout["digest"] == record.holdout["digest"]
+    if same_items and before.baseline["digest"] != record.baseline["digest"]:
+        return f"other results of the baseline in cycle {quoted(record.cycle)}"
+    return ""
+
+
+def _ending(event: Record) -> str:
+    cycle = f"cycle {quoted(event.cycle)}"
+    if event.kind == "intent":
+        return f"the look of {cycle} was begun and never finished"
+    if event.status != "pass":
+        return f"{cycle} {'failed' if event.status == 'fail' else 'was inconclusive'}"
+    return f"{cycle} was promoted, and a promotion ends its streak"
 
 
 def _events(series: Sequence[Record], metric: str, look: str, order: Order) -> list[tuple[Record, Record]]:

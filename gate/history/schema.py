@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gate.cycles.record import KEYS, KINDS, SCHEMA, STATUSES, WINDOWS
+from gate.cycles.record import FIRST_KEYS, FIRST_SCHEMA, KEYS, KINDS, SCHEMA, STATUSES, WINDOWS
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
@@ -13,13 +13,20 @@ _VALUE = {"type": ["string", "number", "boolean", "null"]}
 
 
 def history_schema() -> dict[str, Any]:
-    """JSON Schema 2020-12 of a record. The digests and the links between lines are checked by the reader."""
+    """JSON Schema 2020-12 of a record. The digests and the links between lines are checked by the reader.
+
+    Records of the first schema have no ``state``.
+    """
     properties = {key: _SHAPES.get(key, _TEXT) for key in KEYS}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:paired-gate:history:1",
+        "$id": "urn:paired-gate:history:2",
         "title": "Paired Gate history record",
         **_exactly(properties),
+        "required": list(FIRST_KEYS),
+        "if": {"properties": {"schema": {"const": SCHEMA}}},
+        "then": {"required": ["state"]},
+        "else": {"properties": {"state": False}},
     }
 
 
@@ -57,7 +64,8 @@ _SHAPES: dict[str, Any] = {
     "missed": _COUNT,
     "prev": _TEXTS,
     "result": {"type": "object", "additionalProperties": _VALUE},
-    "schema": {"const": SCHEMA},
+    "schema": {"enum": [FIRST_SCHEMA, SCHEMA]},
+    "state": {"type": "object", "additionalProperties": _VALUE},
     "status": {"enum": sorted(STATUSES)},
     "streak": _COUNT,
 }

@@ -42,7 +42,8 @@ class Session:
         if self.store is None and rules.needs_history:
             raise GateError(
                 "history_needed",
-                "required above 1, looks, fresh windows and history_required need a history (none was given)",
+                "required above 1, looks, fresh windows, history_required and on_baseline_fall: hold need a "
+                "history (none was given)",
                 help="give one with --history FILE",
             )
         if self.store is None or self.read_only:
@@ -106,7 +107,7 @@ class Session:
         return self._stamp(draft._replace(kind="intent", holdout=holdout, result={}, alarms=alarms))
 
     def _finished(self, look: Look, outcome: Outcome, state: CycleState) -> list[Record]:
-        draft = provisional(look, state.status, outcome)
+        draft = provisional(look, state.status, outcome, state.held)
         if state.replayed:
             newly_shown = outcome.revealed and look.replay and look.replay.result.get("printed") is False
             return [self._stamp(draft._replace(kind="worn", result={}))] if newly_shown else []
@@ -122,6 +123,7 @@ class Session:
             alarms=alarms,
             claim=state.claim,
             result=dict(draft.result) | facts,
+            state=dict(draft.state) | ({"restarted": state.restarted} if state.restarted else {}),
             streak=state.passed,
             verdict=state.verdict,
         )

@@ -29,6 +29,7 @@ def policy_notes(policy: Policy) -> Iterator[Note]:
     yield _alpha(policy)
     yield from _vetoes(policy)
     yield from _losses(policy)
+    yield from _streak(policy)
     if policy.correction in {"bh", "by"}:
         text = "holds the share of false findings, not the chance of any: it is for dashboards"
         yield Note("correction", f"correction {policy.correction} {text}; holm is for release gates")
@@ -44,6 +45,22 @@ def _alpha(policy: Policy) -> Note:
         return Note("alpha_of_seeds", text)
     text = f"alpha {alpha:g} is two-sided, so each decision is made at {alpha / 2:g} one-sided; a gate that"
     return Note("alpha_two_sided", f"{text} meant {alpha:g} one-sided writes alpha: {2 * alpha:g}")
+
+
+def _streak(policy: Policy) -> Iterator[Note]:
+    if policy.cycles.required > 1:
+        yield Note(
+            "streak_restarts",
+            f"{policy.cycles.required} passing cycles in a row: counted anew after a cycle that failed or "
+            "was inconclusive, a look that was never finished, a change of the policy's deciding part, "
+            "another baseline system (the name in its results, or --baseline-id) and a promotion; a baseline "
+            "that is scored again changes nothing",
+        )
+    if policy.cycles.required > 1 and policy.cycles.on_baseline_fall == "flag":
+        text = "a baseline that fell since its earlier cycles is a caution only"
+        yield Note(
+            "baseline_fall_flagged", f"{text}; cycles.on_baseline_fall: hold would not count the cycle"
+        )
 
 
 def _vetoes(policy: Policy) -> Iterator[Note]:

@@ -203,6 +203,9 @@ class Cycles(Model):
         Literal["full", "verdict"], Field(description="verdict: only a promotion shows numbers.")
     ] = "full"
     allow_worn: Annotated[bool, Field(description="Items looked at too often are only a caution.")] = False
+    on_baseline_fall: Annotated[
+        Literal["flag", "hold"], Field(description="hold: a baseline that fell promotes nothing.")
+    ] = "flag"
 
 
 class Systems(Model):

@@ -103,6 +103,7 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
         "history_required": (s.off_is_weaker, "a missing history is no error"),
         "feedback": (s.strict_to_loose("verdict", "full"), "a block tells more about the items"),
         "allow_worn": (s.on_is_weaker, "worn items may decide"),
+        "on_baseline_fall": (s.strict_to_loose("hold", "flag"), "a fallen baseline may promote"),
     },
     Artifacts: {
         "format": (s.not_comparable, "files are read otherwise"),

@@ -163,6 +163,8 @@ _CYCLES = block(
     },
     {
         "series": many(_POINT),
+        "restarted": TEXT,
+        "held": TEXT,
         "band": maybe(block({}, {"low": maybe(NUMBER), "high": maybe(NUMBER), "centre": maybe(NUMBER)})),
     },
 )

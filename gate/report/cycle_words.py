@@ -21,7 +21,11 @@ def cycles(report: Report) -> str:
     block = report["cycles"]
     passed, required = block["passed"], block["required"]
     text = f"{passed} of {count(required, 'required cycle')} passed"
-    return f"{text}, {block['scope']}" if block.get("scope") else text
+    text = f"{text}, {block['scope']}" if block.get("scope") else text
+    if block.get("held"):
+        return f"{text} (this one is held: {block['held']})"
+    anew = block.get("restarted") and passed < required
+    return f"{text} (counted anew: {block['restarted']})" if anew else text
 
 
 def cycle_details(report: Report) -> list[str]:

@@ -174,7 +174,7 @@ def test_a_bad_line_in_the_middle(path):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (b"gate.history/1", b"gate.history/2"),
+        (b"gate.history/2", b"gate.history/3"),
         (b'"kind":"void"', b'"kind":"pass"'),
         (b'"streak":0', b'"streak":true'),
         (b'"streak":0', b'"streak":-1'),

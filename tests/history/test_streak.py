@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gate.cycles import Outcome, Rules, assess, plan_look
 from gate.cycles.chain import History
+from gate.cycles.chart import draw
 from gate.history import load
 
 FRESH3 = Rules(required=3, windows="fresh")
@@ -134,14 +135,117 @@ def test_another_policy_in_the_same_history_disturbs_nothing(tmp_path):
     assert run(path, attempt("n9", items=items(9000)), FRESH3).verdict == "promote"
 
 
-def test_a_changed_baseline_counts_on_the_same_items_only(tmp_path):
+def test_a_baseline_that_is_scored_again_continues_the_streak(tmp_path):
     rules = Rules(required=3, looks=9)
-    run(tmp_path / "h", attempt("a"), rules)
-    run(tmp_path / "h", attempt("b"), rules)
-    changed = run(tmp_path / "h", attempt("c", baseline_digest="scored again"), rules)
-    assert changed.passed == 1
+    scored = [attempt(f"n{n}", baseline_digest=f"run {n}", baseline_id=name) for n, name in enumerate("aaa")]
+    assert [run(tmp_path / "h", night, rules).passed for night in scored] == [1, 2, 3]
     fresh = [attempt(f"n{n}", items=items(500 * n), baseline_digest=f"window {n}") for n in range(3)]
     assert [run(tmp_path / "f", night, FRESH3).passed for night in fresh] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("names", "passed"),
+    [
+        (["", "", ""], [1, 2, 3]),
+        (["", "a", "a"], [1, 2, 3]),
+        (["a", "", "a"], [1, 2, 3]),
+        (["a", "a", "b"], [1, 2, 1]),
+        (["a", "", "b"], [1, 2, 1]),
+        (["a", "b", "a"], [1, 1, 1]),
+    ],
+)
+@pytest.mark.parametrize("rules", [FRESH3, Rules(required=3, looks=9)], ids=["fresh", "reused"])
+def test_another_baseline_system_starts_a_streak_anew(tmp_path, rules, names, passed):
+    found = []
+    for n, name in enumerate(names):
+        window = items(n * 500) if rules.windows == "fresh" else items()
+        night = attempt(f"n{n}", items=window, baseline_id=name, baseline_digest=f"{name}{n}")
+        found.append(run(tmp_path / "h", night, rules))
+    assert [state.passed for state in found] == passed
+    anew = {1: "another baseline system in cycle 'n2' ('b', it was 'a')", 3: ""}
+    if names[1:] != ["b", "a"]:
+        assert found[-1].restarted == anew[passed[-1]]
+        assert load(tmp_path / "h").records[-1].state.get("restarted", "") in {anew[passed[-1]], ""}
+
+
+def test_every_new_start_says_why(tmp_path):
+    path, rules = tmp_path / "h", Rules(required=3, windows="fresh")
+    assert [state.restarted for state in nights(path, rules, "pfpi")] == [
+        "",
+        *["cycle 'n1' failed"] * 2,
+        "cycle 'n3' was inconclusive",
+    ]
+    session(path).begin([attempt("cut", items=items(7000))], rules)
+    cut = run(path, attempt("after", items=items(8000)), rules)
+    assert cut.restarted == "the look of cycle 'cut' was begun and never finished"
+    other = run(path, attempt("new", items=items(9000), decision_digest="edited"), rules)
+    assert other.restarted == "the policy's deciding part changed after cycle 'after'"
+    for number in (10, 11):
+        state = run(path, attempt(f"p{number}", items=items(number * 1000), decision_digest="edited"), rules)
+    assert (state.verdict, state.passed) == ("promote", 3)
+    last = run(path, attempt("last", items=items(20000), decision_digest="edited"), rules)
+    assert last.restarted == "cycle 'p11' was promoted, and a promotion ends its streak"
+    shown = draw(load(path))
+    for state in (cut, other, last):
+        assert f"counted anew: {state.restarted}" in shown
+
+
+def scored(mean, error=0.03, cycle="n", **changes):
+    """An attempt whose baseline has this mean, and the outcome that says so."""
+    return attempt(cycle, **changes), {"result": {"baseline_mean": mean, "baseline_se": error}}
+
+
+def taken(path, rules, what):
+    return run(path, what[0], rules, **what[1])
+
+
+# two-sided p < 0.01 is |z| > 2.5758; the errors 0.03 and 0.04 make 0.05, so a fall of 0.12879 is the limit
+@pytest.mark.parametrize(
+    ("metric", "then", "now", "fell"),
+    [
+        ("correct:higher", 0.9, 0.7713, False),
+        ("correct:higher", 0.9, 0.7711, True),
+        ("correct:higher", 0.7, 0.95, False),
+        ("cost:lower", 0.5, 0.6287, False),
+        ("cost:lower", 0.5, 0.6289, True),
+        ("cost:lower", 0.5, 0.1, False),
+    ],
+)
+def test_a_baseline_that_fell_is_said(tmp_path, metric, then, now, fell):
+    taken(tmp_path / "h", REUSED3, scored(then, 0.03, "a", metric=metric))
+    state = taken(tmp_path / "h", REUSED3, scored(now, 0.04, "b", metric=metric, baseline_digest="again"))
+    assert ("baseline_fell" in {caution.code for caution in state.cautions}) is fell
+    assert (state.verdict, state.passed) == ("hold", 2)  # said, no more
+
+
+def test_a_lasting_fall_stays_one_until_the_baseline_recovers(tmp_path):
+    path, rules = tmp_path / "h", Rules(required=2, looks=9, on_baseline_fall="hold")
+    means = [("a", 0.9), ("b", 0.6), ("c", 0.6), ("c", 0.89), ("d", 0.9)]
+    states = [
+        taken(path, rules, scored(mean, cycle=cycle, baseline_digest=f"{n}"))
+        for n, (cycle, mean) in enumerate(means)
+    ]
+    assert [(state.verdict, state.passed, bool(state.held)) for state in states] == [
+        ("hold", 1, False),
+        ("hold", 1, True),
+        ("hold", 1, True),
+        ("promote", 2, False),  # the held cycle may be scored again: it was not counted
+        ("hold", 1, False),
+    ]
+    assert "not counted: the baseline fell" in draw(load(path))
+    again = taken(path, rules, scored(0.6, cycle="b", baseline_digest="1"))
+    assert (again.verdict, again.held, again.replayed) == ("hold", states[1].held, True)
+
+
+def test_a_fallen_baseline_holds_a_single_cycle_too(tmp_path):
+    rules = Rules(on_baseline_fall="hold")
+    assert taken(tmp_path / "h", rules, scored(0.9, cycle="a")).verdict == "promote"
+    held = taken(tmp_path / "h", rules, scored(0.6, cycle="b", baseline_digest="again"))
+    assert (held.verdict, held.passed) == ("hold", 0)
+    other = scored(0.6, cycle="c", baseline_digest="other", baseline_id="another system")
+    assert taken(tmp_path / "o", rules, scored(0.9, cycle="a", baseline_id="one system")).verdict == "promote"
+    assert taken(tmp_path / "o", rules, other).verdict == "promote"
+    assert rules.needs_history
 
 
 def test_a_promotion_does_not_refill_the_ledger(tmp_path):

@@ -86,6 +86,7 @@ NEVER_LAXER = {
     "cycles.history_required": "a missing history is an error",
     "cycles.feedback": "fewer numbers are shown; nothing is counted by them without planned looks",
     "cycles.allow_worn": "worn items are a fault",
+    "cycles.on_baseline_fall": "a cycle with a fallen baseline is not counted; a failed one resets",
     "alpha": "every level is smaller, and no veto is there to see less",
     "correction": "the best of several challengers is corrected more, and no veto is there",
     "slices": "a family of its own",
