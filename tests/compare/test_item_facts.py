@@ -71,6 +71,8 @@ def fewest(method: str, b: int, c: int, both: int, margin: float, rule: str, n: 
     def passes(new_b: int, new_c: int) -> bool:
         if new_b + new_c == 0 or (rule == "observed" and (new_b - new_c) / n < margin - 1e-12):
             return False
+        if rule == "tested" and p_greater("mcnemar_exact", new_b, new_c, n, 0.0) >= LEVEL:
+            return False
         return p_greater(method, new_b, new_c, n, null) < LEVEL
 
     now = passes(b, c)
@@ -94,6 +96,7 @@ def fewest(method: str, b: int, c: int, both: int, margin: float, rule: str, n: 
         ("mcnemar_exact", 0.5, "observed"),
         ("mcnemar_chi2", 0.0, "observed"),
         ("tango", 0.125, "tested"),
+        ("tango", 0.02, "tested"),
     ],
 )
 def test_flips_of_every_small_table(method: str, margin: float, rule: str) -> None:
