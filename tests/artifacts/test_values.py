@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from gate.artifacts import ItemTable
+from gate.artifacts.magnitude import apart
+
 from .helpers import jsonl, refusal, table, values
 
 
@@ -190,3 +193,15 @@ def test_other_names_for_the_run_status(tmp_path: Path) -> None:
     content = jsonl([*rows, {"id": "c", "score": 1, "run": {"exc": None}}])
     found = table(tmp_path, content, mapping={"error": "run.exc", "status": "run.state"})
     assert found.failed.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "said"), [([2, 3], False), ([2.5, 3], True), ([0, 0.5], True), ([9], False)]
+)
+def test_ranges_that_do_not_even_touch_are_said(tmp_path: Path, candidate: list[float], said: bool) -> None:
+    def side(name: str, scores: list[float]) -> ItemTable:
+        rows = [{"id": f"q{i}", "score": score} for i, score in enumerate(scores)]
+        return table(tmp_path, jsonl(rows), name=name, metrics={"score": "graded"})
+
+    found = apart("score", side("a", [1, 2]), side("b", candidate))
+    assert (found is not None) is said
