@@ -152,6 +152,18 @@ def test_names_on_the_candidate_side_alone(tmp_path: Path) -> None:
     assert "candidate.jsonl" in answer.error
 
 
+def test_a_first_look_claims_nothing_where_run_is_inconclusive(tmp_path: Path) -> None:
+    rows = sides(exception=lambda side, i: "boom" if broke(side, i) else None)
+    files = [write_rows(tmp_path / f"{side}.jsonl", made) for side, made in enumerate(rows)]
+    assert decide(tmp_path, BINARY, *rows).verdict == "inconclusive"
+    look = command("compare", *files).out
+    assert "warning: exception is filled" in look
+    assert "nothing: gate run is inconclusive" in look
+    assert "would be cleared" not in look
+    assert "# CAUTION: exception is filled" in command("init", *files).out
+    assert "# CAUTION: nothing could be claimed" in command("init", files[0], files[0]).out
+
+
 def test_a_first_look_can_choose_rows(tmp_path: Path) -> None:
     rows = [
         [

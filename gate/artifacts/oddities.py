@@ -14,7 +14,7 @@ Caution = tuple[str, str]
 _SENTINELS = (-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0, 0.0, 99.0, 999.0, 9999.0, 99999.0)
 """What tools write where there is no result."""
 _RARE = 0.05
-"""A value or an answer on both sides, or a 0, needs an uneven share: two-sided Fisher p below this."""
+"""A value or an answer on both sides, or a 0 on one, needs an uneven share: two-sided Fisher p below this."""
 EMPTY = "answers are empty"
 LIMIT = "runs hit a limit"
 
@@ -63,6 +63,8 @@ def _apart(value: float, others: FloatArray) -> bool:
 
 
 def _uneven(counts: Sequence[int], sizes: Sequence[int], value: float) -> bool:
+    if value == 0 and all(counts):
+        return False
     if value != 0 and not all(counts):
         return True
     return fisher_two_sided(counts[0], sizes[0], counts[1], sizes[1]) < _RARE

@@ -37,6 +37,9 @@ def look_lines(look: FirstLook) -> Iterator[str]:
 def _claims(look: FirstLook) -> Iterator[str]:
     found = look.gating
     yield "what a policy could claim on these items:"
+    if any(caution.code in {"errors_uneven", "status_on_one_side"} for caution in look.cautions):
+        yield "  nothing: gate run is inconclusive on these files until the warning above is dealt with"
+        return
     if found.insufficient:
         yield f"  nothing: {found.insufficient}"
         return

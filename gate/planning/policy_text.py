@@ -26,6 +26,8 @@ def _head(look: FirstLook) -> Iterator[str]:
     yield "# A policy is agreed before the run that it decides: read every line, set the margin, commit it."
     for caution in (*look.cautions, *look.gating.cautions):
         yield f"# CAUTION: {' '.join(caution.message.split())}"
+    if look.gating.insufficient:
+        yield f"# CAUTION: nothing could be claimed from these files: {look.gating.insufficient}"
     yield "version: 1"
     yield _line("name: release-gate", "what reports call it")
     yield _line("# owner: team", "who answers for it")

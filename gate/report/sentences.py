@@ -44,7 +44,7 @@ READINGS = {
 
 WARNINGS = frozenset(
     {"watch_worse", "watch_changed", "sentinel_values", "empty_answers", "limits_hit"}
-    | {"rows_left_out_unequal"}
+    | {"rows_left_out_unequal", "errors_uneven", "status_on_one_side"}
 )
 """Cautions that stand on top of every format."""
 

@@ -38,6 +38,7 @@ def look(folder: Path, value: float, counts: tuple[int, int], others: list[Any])
         (-999, (3, 0), PLAIN, True),
         (0, (12, 0), PLAIN, True),
         (0, (0, 6), PLAIN, True),
+        (0, (12, 1), PLAIN, False),
         (0, (0, 5), PLAIN, False),
         (0, (12, 0), [-1.5, 2, 3], False),
         (0, (12, 0), [0.5, 1, 3], False),
