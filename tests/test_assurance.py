@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from black_box import BINARY, GRADED, Rows, command, decide, policy, tables
+from black_box import BINARY, GRADED, Rows, command, decide, policy, tables, write_policy
 
 from gate.stats.assurance import BOUNDED, BREAKS
 from gate.stats.clusters import CLUSTER_METHODS
@@ -101,3 +101,14 @@ def test_a_margin_taken_from_the_observed_baseline_is_nominal(
     answer = decide(tmp_path, wanted, PASS_FAIL["baseline"], PASS_FAIL["candidate"])
     assert answer.report is not None
     assert ("bounded by 0.025" in answer.report["claims"][0]) is bounded
+
+
+def test_check_names_the_level_and_the_claim_of_one_look(tmp_path: Path) -> None:
+    """Five looks, the margin proven: one look has a sixth of 0.025; the claim is about the margin."""
+    wanted = policy(BINARY, gating={"margin_rule": "tested"}, cycles={"looks": 5})
+    said = command("check", write_policy(tmp_path / "gate.yaml", wanted)).out
+    claim = "a candidate whose true gain is at or below the margin passes one look is bounded by 0.00416667"
+    assert claim in said
+    share = policy(BINARY, gating={"margin_rule": "tested", "margin": {"relative": 0.02}})
+    said = command("check", write_policy(tmp_path / "gate.yaml", share)).out
+    assert "passes one look is held to a nominal 0.025 (exact_unconditional: the bound is a share" in said

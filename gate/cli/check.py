@@ -95,9 +95,12 @@ def _gating_claim(policy: Policy) -> str:
     tested = gating.margin_rule == "tested"
     rule = "proven above" if tested else "observed at or above"
     test = planned_test(policy, gating, 1.0 if tested and gating.margin != 0.0 else 0.0)
+    whose = "whose true gain is at or below the margin" if tested else "with no gain"
+    level = float(policy_claims(rules_of(policy))["level"])
+    plugged_in = tested and gating.kind == "binary" and not isinstance(gating.margin, float)
     return (
         f"{one_line(gating.metric)} ({gating.direction} is better): gain {rule} {margin}; the chance that a "
-        f"candidate with no gain passes one look is {assurance(test, rules_of(policy).level)} "
+        f"candidate {whose} passes one look is {assurance(test, level, plugged_in=plugged_in)} "
         f"(alpha {policy.alpha:g}, {'one-sided over seeds' if policy.items.unit == 'seed' else 'two-sided'})"
     )
 

@@ -100,15 +100,17 @@ def _sentences(rules: Rules, claims: dict[str, Any]) -> tuple[str, ...]:
     wait = ", ".join(f"{_cycles(waits[key])} at {float(key):.0%} power" for key in waits)
     if isinstance(chance, dict):
         risk = f"{looks} looks at the same items: one passes by luck with chance {chance['0.9']:.2g}"
-        risk += f" (nearly the same candidate) to {chance['0']:.2g} (all scored anew)"
+        risk += f" (nearly the same candidate) to {chance['0']:.2g} (all scored anew), where each test holds"
+        risk += " its level"
     elif rules.windows == "fresh":
         risk = f"{looks} looks at fresh windows: "
         if looks < rules.required:
             risk += f"no promotion is possible before {rules.required}"
         else:
-            risk += f"a promotion by luck has chance {chance_words(chance)}"
+            risk += f"a promotion by luck has chance {chance_words(chance)} at most"
         most = "any number of" if claims["n_max"] is None else f"up to {claims['n_max']}"
-        risk += f"; {most} looks keep the chance of one by luck below {rules.level:g}"
+        risk += f"; {most} looks keep the chance of one by luck below {rules.level:g}, "
+        risk += "where each test holds its level"
     else:
         risk = f"all looks at the same items together: a promotion by luck has chance at most {chance:g}"
         risk += f", where each test holds its level; each of the first {looks} looks is held to "

@@ -234,10 +234,10 @@ def _retry_risk(rules: Rules, number: int) -> dict[str, float] | None:
 def _retry_caution(rules: Rules, place: _Place) -> Caution:
     if rules.windows == "fresh":
         chance = promotion_chance(rules.level, rules.required, place.number)
-        text = f"look {place.number}: a promotion by luck by now has chance {chance_words(chance)}"
+        text = f"look {place.number}: a promotion by luck by now has chance {chance_words(chance)} at most"
     else:
         risk = retry_risk(place.number, rules.level)
         low, high = risk["0.9"], risk["0"]
         text = f"look {place.number} at these items: by now one passes by luck with chance {low:.2g} to "
-        text += f"{high:.2g}"
+        text += f"{high:.2g}, where each test holds its level"
     return Caution("retry_risk", f"{text}; cycles.looks would bound it")

@@ -43,7 +43,7 @@ def _alpha(policy: Policy) -> Note:
     if policy.items.unit == "seed":
         text = f"p over seeds is compared with alpha {alpha:g} itself: n unanimous seeds have p 2^-n"
         return Note("alpha_of_seeds", text)
-    text = f"alpha {alpha:g} is two-sided, so each decision is made at {alpha / 2:g} one-sided; a gate that"
+    text = f"alpha {alpha:g} is two-sided, so no decision is made above {alpha / 2:g} one-sided; a gate that"
     return Note("alpha_two_sided", f"{text} meant {alpha:g} one-sided writes alpha: {2 * alpha:g}")
 
 

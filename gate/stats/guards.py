@@ -100,7 +100,8 @@ def tail_cautions(result: TestResult, pairs: Pairs, bounds: Scale, level: float)
         notes.append(
             Caution(
                 "unseen_tail",
-                f"{shown}; a loss this set never showed could still affect up to {unseen:.2%} of traffic; "
+                f"{shown}; a loss this set never showed could still affect up to {unseen:.2%} of items like "
+                "these; "
                 f"one such item at the worst score would move the mean by {-least / (pairs.n + 1):.4g}",
             )
         )

@@ -330,7 +330,7 @@ def test_a_tail_is_told_with_what_was_seen_of_it():
     assert "was seen 2 times" in told([-0.2] * 2 + [0.1] * 30 + [0.05] * 30)
     assert "no item lost anything" in told([0.0] + [0.1] * 30 + [0.05] * 30)
     shares = told([0.0] + [0.1] * 30 + [0.05] * 30)
-    assert f"up to {1 - LEVEL ** (1 / 61):.2%} of traffic" in shares
+    assert f"up to {1 - LEVEL ** (1 / 61):.2%} of items like these" in shares
     assert f"would move the mean by {1 / 62:.4g}" in shares
     worst = [-1.0] + [0.0] * 30 + [1.0] * 30
     result = run("t_guarded", pair([1.0] + [0.0] * 60, np.array([0.0] * 31 + [1.0] * 30)), 0.0, LEVEL)
