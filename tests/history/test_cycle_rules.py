@@ -20,6 +20,7 @@ from gate.cycles.attempt import look_id, with_lineages
 from gate.cycles.chain import ChainError, ordered
 from gate.cycles.chart import draw
 from gate.cycles.claims import policy_claims
+from gate.cycles.contest import one_winner
 from gate.cycles.ledger import (
     chance_words,
     expected_cycles,
@@ -506,12 +507,44 @@ def test_the_cycle_test_decides_at_alpha(deltas: Any, alpha: float, verdict: str
 
 
 def test_deltas_are_counted_above_their_margins() -> None:
-    earlier = history(*results(0.1, 0.2, margin=0.15), *[own(9, result={"delta": 0.5})])
+    earlier = history(
+        *results(0.1, 0.2, margin=0.15), own(8, result={"margin": 0.5}), own(9, result={"delta": 0.5})
+    )
     state = assess(earlier, plan_look(earlier, attempt("now"), Rules(required=9)), Outcome("pass", 0.3, 0.1))
-    assert state.sign_flip_p == pytest.approx(sign_flip_p([-0.05, 0.05, 0.0, 0.2]))
+    assert state.sign_flip_p == pytest.approx(sign_flip_p([-0.05, 0.05, 0.0, 0.0, 0.2]))
     assert (state.claim, state.scope) == ("each_cycle", "these items")
     alone = assess(history(), plan_look(history(), attempt("now"), Rules()), Outcome("fail", 0.3))
     assert (alone.claim, alone.sign_flip_p, alone.passed) == ("this_cycle", None, 0)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "deltas", "wanted"),
+    [
+        ("pp", (0.1, 0.2), "hp"),
+        ("pp", (0.2, 0.1), "ph"),
+        ("pp", (0.2, 0.2), "ph"),  # the first of equals
+        ("ppp", (0.1, 0.3, 0.3), "hph"),
+        ("bp", (0.3, 0.1), "bp"),  # only who passed is compared
+        ("bpp", (0.3, 0.1, 0.2), "bhp"),
+        ("p", (0.1,), "p"),
+        ("rp", (0.3, 0.1), "rp"),  # a replay stays what it was
+        ("rpp", (0.3, 0.1, 0.2), "rhp"),
+        ("pp", (None, -0.1), "ph"),
+        ("pp", (-0.1, None), "hp"),
+    ],
+)
+def test_one_challenger_wins(verdicts: str, deltas: tuple[float | None, ...], wanted: str) -> None:
+    words = {"p": "promote", "r": "promote", "b": "block", "h": "hold"}
+    base = assess(history(), plan_look(history(), attempt(), Rules()), Outcome("pass", 0.1))
+    states = [
+        replace(base, verdict=words[v], replayed=v == "r", cycle=f"c{n}") for n, v in enumerate(verdicts)
+    ]
+    found = one_winner(states, [Outcome("pass", delta) for delta in deltas])
+    assert [state.verdict for state in found] == [words[letter] for letter in wanted]
+    assert ["not_winner" in codes(state.cautions) for state in found] == [x == "h" for x in wanted]
+    if "h" in wanted:
+        beaten = found[wanted.index("h")].cautions[-1].message
+        assert f"cycle c{max(n for n, x in enumerate(wanted) if x == 'p')}" in beaten
 
 
 def test_the_scope_is_fresh_windows_only_where_all_were() -> None:
@@ -796,6 +829,21 @@ def test_what_a_window_of_a_record_may_hold(key: str, bad: Any) -> None:
         record_of(plain | {"holdout": {**plain["holdout"], key: bad}})
 
 
+def test_a_record_has_the_keys_of_its_schema_in_their_order() -> None:
+    plain = {k: list(v) if isinstance(v, tuple) else v for k, v in body(record()).items()}
+    for odd in (
+        dict(reversed(plain.items())),
+        plain | {"zz": ""},
+        {key: value for key, value in plain.items() if key != "note"},
+    ):
+        with pytest.raises(BadRecordError, match="keys are not those"):
+            record_of(odd)
+    with pytest.raises(BadRecordError, match="schema"):
+        record_of(plain | {"schema": "other/1"})
+    with pytest.raises(BadRecordError, match="list"):
+        record_of([1])
+
+
 def test_a_line_is_canonical() -> None:
     assert canonical({"b": 1, "a": "\u00e9\ud800"}) == '{"a":"\u00e9?","b":1}'.encode()
     sealed, line = seal(record(), ("b", "a"))
@@ -845,6 +893,7 @@ def test_a_run_chart_shows_the_last_sixty_outcomes() -> None:
     assert ([p["cycle"] for p in points[:1]], len(points)) == (["n1"], 60)
     last = {"cycle": "n60", "look": 60, "level": 0.01, "verdict": "hold", "streak": 60}
     assert points[-1] == last | {"delta": 0.1, "low": 0.05, "high": 0.2, "margin": 0.01}
+    assert [p["cycle"] for p in series(past, "f1:higher")] == ["n99"]
     hidden = series(history(own(1, result=shown | {"printed": False})), "correct:higher")[0]
     assert (hidden["delta"], hidden["low"], hidden["high"], hidden["margin"]) == (None, None, None, 0.01)
 
