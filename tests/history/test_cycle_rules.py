@@ -415,6 +415,7 @@ def test_what_ends_a_streak() -> None:
     assert passed(own(1), own(2, metric="f1:higher", status="fail")) == 2
     assert passed(own(1), own(2, decision_digest="x", policy="y", lineage="x")) == 2
     assert passed(own(1), own(2, kind="intent")) == 1
+    assert passed(own(1, kind="intent", cycle="now")) == 1  # a cycle that never ended was not scored
     assert passed(own(1), own(2, kind="intent"), own(2, kind="void")) == 2
     assert passed(own(1), own(2, kind="void")) == 2
     assert passed(own(1), own(2), status="fail") == 0
