@@ -108,7 +108,9 @@ def survives(case: Case, copy: Path) -> bool:
 
 
 def _copied(place: Path) -> Path:
-    left_out = shutil.ignore_patterns(".git", ".venv", "*cache*", "dist", "build")
+    left_out = shutil.ignore_patterns(
+        ".git", ".venv", "__pycache__", ".*cache*", ".hypothesis", "dist", "build"
+    )
     return Path(shutil.copytree(ROOT, place, ignore=left_out))
 
 
