@@ -114,16 +114,23 @@ def _noticed(c: Comparison) -> Comparison:
     return replace(c, cautions=(*c.cautions, Caution("watch_worse", text)))
 
 
-def challengers(gating: Sequence[Comparison], correction: str) -> tuple[Comparison, ...]:
-    """Several candidates at once: any of them may win, so their gating p-values are adjusted over all."""
-    if len(gating) < 2:
+def challengers(
+    gating: Sequence[Comparison], correction: str, declared: int | None = None
+) -> tuple[Comparison, ...]:
+    """Several candidates at once: any of them may win, so their gating p-values are adjusted over all.
+
+    declared: how many there may be; those that stayed away tonight count as p = 1.
+    """
+    absent = max(0, (declared or 0) - len(gating))
+    if len(gating) + absent < 2:
         return tuple(gating)
-    return _each_reading(gating, partial(_over_challengers, method=correction))
+    return _each_reading(gating, partial(_over_challengers, method=correction, absent=absent))
 
 
-def _over_challengers(gating: Sequence[Comparison], *, method: str) -> tuple[Comparison, ...]:
+def _over_challengers(gating: Sequence[Comparison], *, method: str, absent: int) -> tuple[Comparison, ...]:
     raw = [1.0 if c.p_value is None else c.p_value for c in gating]
-    return tuple(_challenger(c, p) for c, p in zip(gating, adjust(raw, method), strict=True))
+    adjusted = adjust([*raw, *[1.0] * absent], method)
+    return tuple(_challenger(c, p) for c, p in zip(gating, adjusted, strict=False))
 
 
 def _challenger(c: Comparison, p_adjusted: float) -> Comparison:

@@ -50,6 +50,7 @@ class Request:
 
 def run(request: Request) -> tuple[Decided, ...]:
     """Decide every candidate. The history is read before the artifacts: a broken run leaves a trace."""
+    _refuse_too_many(request)
     session = _session(request)
     read, looks, measured = _measured(request, session)
     waivers = waived_rules(request.loaded.policy, request.now)
@@ -62,6 +63,16 @@ def run(request: Request) -> tuple[Decided, ...]:
     return tuple(
         sum_up(request, one, state, waivers, past) for one, state in zip(judged, states, strict=True)
     )
+
+
+def _refuse_too_many(request: Request) -> None:
+    declared, found = request.loaded.policy.challengers, len(request.candidates)
+    if declared is not None and found > declared:
+        raise GateError(
+            "too_many_challengers",
+            f"the policy declares {declared} challengers (found {found} candidates)",
+            help="leave candidates out; a larger number in the policy corrects each gain for more of them",
+        )
 
 
 def _session(request: Request) -> Session:
@@ -106,7 +117,7 @@ def _compared(policy: Policy, read: Sequence[Sets], looks: Sequence[Look]) -> tu
         measure(policy, {name: item_set.table for name, item_set in sets.items()}, look.level)
         for sets, look in zip(read, looks, strict=True)
     ]
-    gating = challengers([m.comparisons[0] for m in found], policy.correction)
+    gating = challengers([m.comparisons[0] for m in found], policy.correction, policy.challengers)
     return tuple(
         replace(m, comparisons=(first, *m.comparisons[1:])) for m, first in zip(found, gating, strict=True)
     )

@@ -1,70 +1,42 @@
-"""Of several challengers one is released: only its report, record and answer to a deployment say so."""
+"""A policy that declares how many challengers there may be corrects for all of them, whoever comes."""
 
 from __future__ import annotations
 
-import io
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from gate.cli.main import main
-
-POLICY = "version: 1\nname: t\ngating: {metric: correct, kind: binary, direction: higher, margin: 0.01}\n"
+from black_box import BINARY, command, decide, policy, tables, write_policy, write_rows
+from scipy import stats
 
 
-def artifact(path: Path, failed: range) -> str:
-    rows = ({"id": f"q{k}", "correct": int(k not in failed)} for k in range(200))
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return str(path)
+def sides(better: int, worse: int) -> dict[str, list[dict[str, object]]]:
+    blocks = [(better, 0, 1), (worse, 1, 0), (200 - better - worse, 1, 1)]
+    return tables([{"n": n, "baseline": {"correct": a}, "candidate": {"correct": b}} for n, a, b in blocks])
 
 
-def run(folder: Path, failed: dict[str, range], *more: str) -> tuple[int, dict[str, Any]]:
-    (folder / "p.yaml").write_text(POLICY, encoding="utf-8")
-    words = ["run", "--policy", str(folder / "p.yaml"), "--json", str(folder / "r.json")]
-    words += ["--baseline", artifact(folder / "b.jsonl", range(80))]
-    for name, lost in failed.items():
-        words += ["--candidate", artifact(folder / f"{name}.jsonl", lost)]
-    code = main([*words, *more], io.StringIO(), io.StringIO())
-    return code, json.loads((folder / "r.json").read_bytes())
+@pytest.mark.parametrize("correction", ["bonferroni", "holm", "hochberg", "bh"])
+@pytest.mark.parametrize("declared", [1, 2, 3, 7])
+def test_one_candidate_is_corrected_for_all(tmp_path: Path, declared: int, correction: str) -> None:
+    """Every such correction multiplies a lone p by the size of the family."""
+    files = sides(17, 5)
+    wanted = policy(BINARY, challengers=declared, correction=correction)
+    found = decide(tmp_path, wanted, files["baseline"], files["candidate"])
+    p = stats.binomtest(17, 22, alternative="greater").pvalue
+    if declared == 1:
+        assert found.gating["p_adjusted"] is None
+    else:
+        assert found.gating["p_adjusted"] == pytest.approx(declared * p)
+    assert found.verdict == ("promote" if declared * p < 0.025 else "inconclusive")
 
 
-def promoted(folder: Path, report: dict[str, Any]) -> int:
-    digest = report["provenance"]["candidate"]["digest"]
-    words = ["verify", "--promoted", digest, "--history", str(folder / "h.jsonl")]
-    return main(words, io.StringIO(), io.StringIO())
-
-
-@pytest.mark.parametrize(
-    ("lost", "winner"),
-    [
-        ({"good": range(30), "best": range(20), "bad": range(90)}, "best"),
-        ({"best": range(20), "good": range(30)}, "best"),
-        ({"first": range(20), "equal": range(1, 21)}, "first"),
-    ],
-)
-def test_only_the_winner_is_promoted(tmp_path: Path, lost: dict[str, range], winner: str) -> None:
-    history = ("--history", str(tmp_path / "h.jsonl"))
-    code, found = run(tmp_path, lost, *history)
-    assert (code, found["verdict"], Path(found["winner"]).stem) == (0, "promote", winner)
-    for name, report in zip(lost, found["reports"], strict=True):
-        won = name == winner
-        assert promoted(tmp_path, report) == (0 if won else 1)
-        assert report["next_step"].startswith("release the candidate") is won
-        if name in {"good", "equal"}:
-            assert (report["verdict"], report["exit_code"]) == ("hold", 4)
-            assert report["reasons"][0]["rule"] == "not_winner"
-    _, again = run(tmp_path, lost, *history)
-    assert [r["verdict"] for r in again["reports"]] == [r["verdict"] for r in found["reports"]]
-    assert main(["verify", str(tmp_path / "r.json"), *history], io.StringIO(), io.StringIO()) == 0
-
-
-def test_without_a_history_too(tmp_path: Path) -> None:
-    _, found = run(tmp_path, {"good": range(30), "best": range(20)})
-    assert [report["verdict"] for report in found["reports"]] == ["hold", "promote"]
-
-
-def test_one_that_passes_beside_one_that_fails_is_the_winner(tmp_path: Path) -> None:
-    code, found = run(tmp_path, {"bad": range(120), "good": range(30)})
-    assert (code, [r["verdict"] for r in found["reports"]]) == (0, ["block", "promote"])
+@pytest.mark.parametrize("declared", [2, 3, 4])
+def test_more_than_declared_are_refused(tmp_path: Path, declared: int) -> None:
+    rules = write_policy(tmp_path / "gate.yaml", policy(BINARY, challengers=declared))
+    base = write_rows(tmp_path / "baseline.jsonl", sides(40, 5)["baseline"])
+    candidates: list[object] = []
+    for number in range(3):
+        rows = [{**row, "note": number} for row in sides(40, 5)["candidate"]]
+        candidates += ["--candidate", write_rows(tmp_path / f"c{number}.jsonl", rows)]
+    done = command("run", "--policy", rules, "--baseline", base, *candidates)
+    assert done.code == (2 if declared == 2 else 0)
+    assert ("the policy declares 2 challengers (found 3 candidates)" in done.err) is (declared == 2)

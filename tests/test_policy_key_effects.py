@@ -170,6 +170,7 @@ EFFECTS = [
         ],
         {"guardrails": [VETO, {**VETO, "metric": "third"}]},
     ),
+    Effect("Policy.challengers", None, 3, ("promote", "inconclusive"), counts(17, 5, 178)),
     Effect("Policy.slices", None, {"by": ["language"]}, ("promote", "block"), TWO_SLICES),
     Effect("Policy.items", {}, {"min": 500}, ("promote", "inconclusive")),
     Effect("Policy.cycles", {}, {"required": 2}, ("promote", "hold"), history="new"),

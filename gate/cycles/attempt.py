@@ -26,6 +26,7 @@ class Rules:
     may_shrink: bool = False
     history_required: bool = False
     on_baseline_fall: str = "flag"
+    challengers: int | None = None
     alpha: float = 0.05
     by_seed: bool = False
 
@@ -55,6 +56,7 @@ def rules_of(policy: Policy) -> Rules:
         may_shrink=policy.items.may_shrink,
         history_required=cycles.history_required,
         on_baseline_fall=cycles.on_baseline_fall,
+        challengers=policy.challengers,
         alpha=policy.alpha,
         by_seed=policy.items.unit == "seed",
     )
@@ -98,8 +100,18 @@ def look_id(attempts: Sequence[Attempt]) -> str:
     return sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def with_lineages(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
-    """Each attempt with its lineage: the decision digest, for several challengers with their names."""
+def with_lineages(attempts: Sequence[Attempt], challengers: int | None = None) -> tuple[Attempt, ...]:
+    """Each attempt with its lineage: the decision digest, for several challengers with their names.
+
+    challengers: how many the policy declares. Then a lineage is one system (without a name: one set of
+    results), however many come tonight.
+    """
+    if challengers is not None:
+        names = [attempt.candidate_id or attempt.candidate_digest for attempt in attempts]
+        return tuple(
+            replace(attempt, lineage=f"{attempt.decision_digest}/{name}")
+            for attempt, name in zip(attempts, names, strict=True)
+        )
     if len(attempts) == 1:
         only = attempts[0]
         return (replace(only, lineage=only.lineage or only.decision_digest),)

@@ -56,7 +56,8 @@ def plan_look(history: History, attempt: Attempt, rules: Rules) -> Look:
 def plan_looks(history: History, attempts: Sequence[Attempt], rules: Rules) -> tuple[Look, ...]:
     """One look of several challengers: one number and level, a streak and a replay each."""
     name = look_id(attempts)
-    return tuple(_plan(history, attempt, rules, name) for attempt in with_lineages(attempts))
+    lines = with_lineages(attempts, rules.challengers)
+    return tuple(_plan(history, attempt, rules, name) for attempt in lines)
 
 
 def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:

@@ -11,7 +11,7 @@ import numpy as np
 from gate.artifacts.table import FloatArray
 from gate.decide import decided, judge, outcome
 from gate.measuring import measure
-from gate.multiplicity import families
+from gate.multiplicity import challengers, families
 from gate.planning.planting import Plant, plant
 from gate.planning.world import Key, World, rerun, tables_of
 from gate.policy.model import Policy
@@ -65,7 +65,10 @@ class Trials:
 
     def _decided(self, runs: Runs) -> Answer:
         measured = measure(self._policy, tables_of(self._world, runs), self._level)
-        comparisons, _ = families(measured.comparisons, self._policy.correction)
+        policy = self._policy
+        comparisons, _ = families(measured.comparisons, policy.correction)
+        first = challengers(comparisons[:1], policy.correction, policy.challengers)
+        comparisons = (*first, *comparisons[1:])
         own = {c.rule: judge(c).status for c in comparisons if c.role != "watch"}
         return Answer(outcome(decided(comparisons)), own)
 

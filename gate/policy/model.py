@@ -287,6 +287,10 @@ class Policy(Model):
     correction: Annotated[
         Correction, Field(description="Where one of several tests may decide: vetoes, slices, challengers.")
     ] = "holm"
+    challengers: Annotated[
+        int | None,
+        Field(ge=1, le=100, description="Candidates a run may have; each is corrected for all."),
+    ] = None
     slices: Annotated[Slices | None, Field(description="Subsets looked at on their own.")] = None
     items: Annotated[Items, Field(description="How rows become items.")] = Items.model_construct()
     cycles: Annotated[Cycles, Field(description="Passing cycles required.")] = Cycles.model_construct()

@@ -54,6 +54,10 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
         "name": (s.not_comparable, "under another name the history's earlier promotions are not seen"),
         "alpha": (s.larger_is_weaker, "more promotions by luck"),
         "correction": (s.correction_of_challengers, "the best of several challengers is corrected less"),
+        "challengers": (
+            s.not_comparable,
+            "gains are corrected for others, and passes add up otherwise",
+        ),
     },
     Gating: {
         **_RULE,

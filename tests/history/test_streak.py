@@ -342,3 +342,14 @@ def test_a_waiver_amends_a_verdict_in_its_old_place(tmp_path):
     again = run(path, blocked, rules, waived=("latency_ms",))
     assert (again.verdict, again.replayed) == ("promote", True)
     assert run(path, blocked, rules, "fail").verdict == "block"  # the waiver ran out
+
+
+@pytest.mark.parametrize(("declared", "passed"), [(2, 2), (None, 1)])
+def test_declared_challengers_keep_their_streaks_however_many_come(tmp_path, declared, passed):
+    """Two systems tonight, one of them alone tomorrow: its second pass, where the number was declared."""
+    rules = Rules(required=3, windows="fresh", challengers=declared)
+    opened = session(tmp_path / "h")
+    both = [attempt(name, candidate_id=name, items=items(0)) for name in ("a", "b")]
+    opened.finish(opened.begin(both, rules), [Outcome("pass", 0.02), Outcome("pass", 0.03)])
+    alone = attempt("a-again", candidate_id="a", items=items(500))
+    assert run(tmp_path / "h", alone, rules).passed == passed

@@ -143,6 +143,7 @@ KEYS = [
     Key("Items", ("items", "max_missing"), 0.1, W, {("items", "missing"): "drop"}),
     Key("Items", ("items", "max_error_rate"), 0.1, W),
     Key("Items", ("items", "max_flaky_share"), 0.5, S),
+    Key("Policy", ("challengers",), 3, D),
     Key("Items", ("items", "may_shrink"), True, W),
     Key("Cycles", ("cycles", "required"), 2, S),
     Key("Cycles", ("cycles", "required"), 3, D, {("cycles", "looks"): 9}),
