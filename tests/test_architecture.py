@@ -113,12 +113,6 @@ def test_nothing_runs_code_from_data(path: Path) -> None:
             assert called not in {"eval", "exec", "yaml.load", "yaml.unsafe_load", "os.system"}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_files_stay_one_page_long(path: Path) -> None:
-    lines = path.read_text(encoding="utf-8").count("\n")
-    assert lines <= 300, f"{lines} lines: is this still one idea?"
-
-
 def modules_after(*argv: str) -> set[str]:
     """The modules that a fresh interpreter has loaded after one command line."""
     code = (
