@@ -309,6 +309,8 @@ def test_retries_on_reused_items_are_told_with_both_ends() -> None:
     risk = retry_risk(2, 0.025)
     assert f"chance {risk['0.9']:.2g} to {risk['0']:.2g};" in look.cautions[0].message
     assert look.retry_risk == risk
+    early = plan_look(history(record(id="a")), attempt("new"), Rules(required=3))
+    assert "retry_risk" in codes(early.cautions)  # a pass may come by luck before a promotion can
 
 
 @pytest.mark.parametrize(
@@ -918,6 +920,10 @@ def test_the_chart_draws_each_number_in_its_column() -> None:
     assert rows["b"].split() == ["b", "." * 15 + "|" + "." * 15, "hold", "0"]
     assert rows["c"].split() == ["c", "-0.3000", "o" + "." * 14 + "|" + "." * 15, "hold", "0"]
     assert rows["d"].split() == ["d", "." * 15 + "|" + "." * 15, "void"]
+    both = draw(history(own(1, cycle="a"), own(2, cycle="b", metric="f1:higher"))).splitlines()
+    assert [line.split()[0] for line in both[:-1] if line] == [
+        "correct:higher", "cycle", "a", "f1:higher", "cycle", "b",
+    ]  # fmt: skip
     assert rows["e"].split() == ["e", "." * 15 + "|" + "." * 15, "hold", "0"]
 
 
