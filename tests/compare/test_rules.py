@@ -484,6 +484,9 @@ def test_a_tolerance_is_tested_on_its_side_of_0(tolerance: float) -> None:
     assert (found.bound, found.null_value) == (tolerance, -tolerance)
     assert found.p_value == pytest.approx(expected.p_greater)
     assert found.clears_bound is (expected.interval.low > -tolerance)
+    assert found.interval is not None
+    assert found.interval.low < 0 < found.interval.high
+    assert found.worse is False, "worse is shown where the whole interval is below 0"
     assert found.first
     variance = np.var([1] * 3 + [-1] * 5 + [0] * 192, ddof=1)
     assert found.items_needed == math.ceil(z(LEVEL) ** 2 * variance / tolerance**2)
