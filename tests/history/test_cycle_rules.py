@@ -307,7 +307,10 @@ def test_a_chance_of_promotion_by_luck_is_told_from_where_one_is_possible(
 def test_retries_on_reused_items_are_told_with_both_ends() -> None:
     look = plan_look(history(record(id="a")), attempt("new"), Rules())
     risk = retry_risk(2, 0.025)
-    assert f"chance {risk['0.9']:.2g} to {risk['0']:.2g};" in look.cautions[0].message
+    assert (
+        f"chance {risk['0.9']:.2g} to {risk['0']:.2g}, where each test holds its level;"
+        in look.cautions[0].message
+    )
     assert look.retry_risk == risk
     early = plan_look(history(record(id="a")), attempt("new"), Rules(required=3))
     assert "retry_risk" in codes(early.cautions)  # a pass may come by luck before a promotion can
@@ -666,8 +669,8 @@ def test_claims_in_words() -> None:
     risk, wait = told(Rules(windows="fresh", required=2))
     chance = promotion_chance(0.025, 2, 10)
     assert risk == (
-        f"10 looks at fresh windows: a promotion by luck has chance {chance:.2g}; "
-        "up to 40 looks keep the chance of one by luck below 0.025"
+        f"10 looks at fresh windows: a promotion by luck has chance {chance:.2g} at most; "
+        "up to 40 looks keep the chance of one by luck below 0.025, where each test holds its level"
     )
     assert wait == "cycles to a promotion on average: 6.0 at 50% power, 2.8 at 80% power, 2.2 at 95% power"
     assert "no promotion is possible before 11" in told(Rules(windows="fresh", required=11))[0]
