@@ -13,18 +13,28 @@ from gate.intake import ItemSet
 
 if TYPE_CHECKING:
     from gate.pipeline import Request
+    from gate.policy.model import Policy
 
 Sets = Mapping[str | None, ItemSet]
 
 
-def artifact_digest(sets: Sets, side: str) -> str:
-    """One digest for all files of a side: the main artifact's own where there are no named sets."""
-    tables: dict[str, ItemTable] = {name or "": getattr(item_set, side) for name, item_set in sets.items()}
+def artifact_digest(policy: Policy, sets: Sets, side: str) -> str:
+    """One digest for all of a side's results that decide: the main artifact's own without named sets."""
+    deciding = {None, policy.gating.set, *(rail.set for rail in policy.guardrails)}
+    return _joined({name or "": getattr(sets[name], side).identity for name in sets if name in deciding})
+
+
+def read_digest(sets: Sets, side: str) -> str:
+    """The same over everything that was read, as histories of the first schema know a side."""
+    return _joined({name or "": getattr(item_set, side).read_digest for name, item_set in sets.items()})
+
+
+def _joined(tables: Mapping[str, str]) -> str:
     if len(tables) == 1:
-        return tables[""].identity
+        return tables[""]
     digest = hashlib.sha256()
     for name in sorted(tables):
-        digest.update(f"{len(name)}:{name}{tables[name].identity}".encode())
+        digest.update(f"{len(name)}:{name}{tables[name]}".encode())
     return digest.hexdigest()
 
 
@@ -47,12 +57,14 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
             **known,
         )
     gating = sets[policy.gating.set]
-    candidate = artifact_digest(sets, "candidate")
+    candidate = artifact_digest(policy, sets, "candidate")
     return Attempt(
         cycle=recordable(request.cycle or candidate[:12]),
         items=item_set(gating.table.ids, gating.table.counts.items_digest),
-        baseline_digest=artifact_digest(sets, "baseline"),
-        candidate_digest=candidate,
+        baseline_digest=read_digest(sets, "baseline"),
+        candidate_digest=read_digest(sets, "candidate"),
+        baseline_identity=artifact_digest(policy, sets, "baseline"),
+        candidate_identity=candidate,
         baseline_id=recordable(request.baseline_id or _system(gating.baseline)),
         candidate_id=recordable(gating.candidate.source.system or ""),
         identical=gating.table.identical,

@@ -140,7 +140,9 @@ def _refuse_comparing(name: str | None, uses: list[Use]) -> None:
 def _no_baseline(candidate: ItemTable) -> ItemTable:
     """The candidate's items without any value: what limits need of a baseline."""
     source = replace(candidate.source, path=NO_FILE, sha256="", bytes=0)
-    return replace(candidate, source=source, values={}, missing={}, identity="", cautions=(), noted={})
+    return replace(
+        candidate, source=source, values={}, missing={}, identity="", read_digest="", cautions=(), noted={}
+    )
 
 
 def _copied(baseline: ItemTable, candidate: ItemTable, *, any_order: bool) -> bool:
@@ -246,6 +248,9 @@ def _request(
         columns=tuple(dict.fromkeys([*columns, *loose])),
         optional=frozenset(optional),
         beside=frozenset(extra),
+        watched=frozenset(metric for metric, same in sought.items() if same[0].watched),
+        shown=frozenset(policy.show)
+        - {*columns, *_slice_columns(policy, name), *_must_pass_columns(policy, name)},
         format=policy.artifacts.format,
         system=system,
         mapping=dict(policy.artifacts.mapping),

@@ -260,6 +260,7 @@ def _source(table: ItemTable) -> dict[str, Any]:
         "bytes": source.bytes,
         "rows": len(table),
         "digest": table.identity,
+        "read_digest": None if table.read_digest == table.identity else table.read_digest,
         "facts": dict(source.facts) or None,
     }
     return {key: value for key, value in block.items() if value is not None}
@@ -270,8 +271,8 @@ def _signature(request: Request, sets: Sets, gating: Comparison) -> str:
     parts = {
         "gate": request.tool_version,
         "policy": request.loaded.decision_digest[:12],
-        "baseline": artifact_digest(sets, "baseline")[:12],
-        "candidate": artifact_digest(sets, "candidate")[:12],
+        "baseline": artifact_digest(request.loaded.policy, sets, "baseline")[:12],
+        "candidate": artifact_digest(request.loaded.policy, sets, "candidate")[:12],
         "items": items[:12],
         "test": gating.method,
         "level": f"{gating.level:g}",

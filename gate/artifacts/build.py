@@ -11,7 +11,7 @@ import numpy as np
 
 from gate.artifacts import summary
 from gate.artifacts.absent import missing_column, no_ids, refuse_averages
-from gate.artifacts.digest import Parts, identity, sort_order
+from gate.artifacts.digest import Parts, digests, sort_order
 from gate.artifacts.ids import check_ids, content_id, id_texts, is_content, near_collisions, refuse_duplicates
 from gate.artifacts.outcome import outcome_of
 from gate.artifacts.records import Records, paths_of, place
@@ -92,7 +92,7 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
         clusters=parts.clusters,
         columns=_with_extra(records, columns),
         lines=None if records.lines is None else np.asarray(records.lines, dtype=np.int64),
-        identity=identity(parts.without(request.beside), sort_order(ids, repeats)),
+        **digests(parts, request, sort_order(ids, repeats)),
         cautions=(
             *records.cautions,
             *_id_cautions(ids, repeats),

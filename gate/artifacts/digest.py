@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.artifacts.table import BoolArray, FloatArray, ObjectArray
+from gate.artifacts.table import BoolArray, FloatArray, ObjectArray, ReadRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +25,31 @@ class Parts:
     values: Mapping[str, FloatArray]
     columns: Mapping[str, ObjectArray]
 
-    def without(self, metrics: frozenset[str]) -> Parts:
-        """The same without metrics that are only shown."""
-        return replace(self, values={n: found for n, found in self.values.items() if n not in metrics})
+    def without(self, metrics: frozenset[str], columns: frozenset[str] = frozenset()) -> Parts:
+        """The same without metrics and columns that do not decide."""
+        return replace(
+            self,
+            values={n: found for n, found in self.values.items() if n not in metrics},
+            columns={n: found for n, found in self.columns.items() if n not in columns},
+        )
+
+
+class Digests(TypedDict):
+    """Of the columns that decide, and of all that were read."""
+
+    identity: str
+    read_digest: str
+
+
+def digests(
+    parts: Parts, request: ReadRequest, order: NDArray[np.int64] | None, joined: bytes | None = None
+) -> Digests:
+    """Both digests of a table; they are one where nothing is watched or shown."""
+    read = parts.without(request.beside)
+    known = identity(read, order, joined)
+    deciding = read.without(request.watched, request.shown)
+    same = (len(deciding.values), len(deciding.columns)) == (len(read.values), len(read.columns))
+    return {"identity": known if same else identity(deciding, order, joined), "read_digest": known}
 
 
 def identity(parts: Parts, order: NDArray[np.int64] | None, joined: bytes | None = None) -> str:

@@ -25,7 +25,8 @@ class ReadRequest:
     metrics: metric name -> kind ("binary" or "graded"). columns: text columns (slices, labels, comparable,
     must_pass, show). optional: those of ``columns`` and ``metrics`` whose absence is no error (watch, show).
     beside: those of ``optional`` that are only shown: no part of the identity, and no word where they are not
-    to be had. where: column -> words of the rows that are read; the others are left out.
+    to be had. watched: metrics that no rule decides on; shown: columns that only show: no part of the
+    identity. where: column -> words of the rows that are read; the others are left out.
     failed, completed: column -> words that say that a run failed, or completed.
     mapping: name -> dotted path in the file. words: declared pass/fail words -> 1.0 or 0.0.
     id_declared: ``items.id`` is not the default, which formats with ids of their own ignore.
@@ -39,6 +40,8 @@ class ReadRequest:
     columns: tuple[str, ...] = ()
     optional: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
+    watched: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
     format: str = "auto"
     system: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -126,7 +129,8 @@ class ItemTable:
     number (see ``missing`` for what stood there). failed: True where the run itself did not complete
     (error, timeout, skipped); its values count as missing. repeats, clusters: text or None.
     columns: other named text columns. lines: 1-based line of each row where the format has lines.
-    identity: SHA-256 over the sorted table of the columns that the policy names, the same for every
+    identity: SHA-256 over the sorted table of the columns that decide; read_digest: also of those that are
+    watched or shown, which was the identity in histories of the first schema. Both are the same for every
     row order and file format. ids_digest: SHA-256 over the ids, one a line, where they are known to be
     distinct and in ascending order; else empty. directions: metric -> higher or lower, where the
     format knows. noted: in how many runs that did not fail there is something to be said.
@@ -142,6 +146,7 @@ class ItemTable:
     columns: Mapping[str, ObjectArray] = field(default_factory=dict)
     lines: NDArray[np.int64] | None = None
     identity: str = ""
+    read_digest: str = ""
     cautions: tuple[tuple[str, str], ...] = ()
     ids_digest: str = ""
     unread: tuple[Unread, ...] = ()

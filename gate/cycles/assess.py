@@ -147,7 +147,7 @@ def provisional(look: Look, status: str, outcome: Outcome, held: str = "") -> Re
         look_no=look.number,
         level=look.level,
         missed=look.missed,
-        state={"held": held} if held else {},
+        state={**look.identities, **({"held": held} if held else {})},
         status=status,
         result=result,
     )
@@ -162,9 +162,9 @@ def _counted(series: list[Record], look: Look, order: Order, outcome: Record) ->
 
 def _before(series: list[Record], look: Look, order: Order) -> list[Record]:
     """What came before this look's own first outcome: an amended verdict is assessed in its old place."""
-    digest = look.attempt.candidate_digest
+    contender = (look.id, look.identities["candidate"])
     for own in series:
-        if own.kind == "outcome" and own.id == look.id and own.candidate["digest"] == digest:
+        if own.kind == "outcome" and own.contender == contender:
             return [record for record in series if order.precedes(record, own)]
     return series
 

@@ -90,13 +90,36 @@ class Attempt:
     ci: Mapping[str, str] = field(default_factory=dict)
     artifacts_time: str = ""
     policy_time: str = ""
+    baseline_identity: str = ""
+    candidate_identity: str = ""
+
+    @property
+    def identities(self) -> dict[str, str]:
+        """Each side's digest over the columns that decide."""
+        return {
+            "baseline": self.baseline_identity or self.baseline_digest,
+            "candidate": self.candidate_identity or self.candidate_digest,
+        }
+
+    def is_side(self, side: str, digest: str) -> bool:
+        """Whether a record's digest is this side's, by either schema's rule."""
+        read = self.baseline_digest if side == "baseline" else self.candidate_digest
+        return digest in (self.identities[side], read)
 
 
 def look_id(attempts: Sequence[Attempt]) -> str:
     """One name for one look: the same artifacts under the same deciding policy, whoever runs it when."""
-    first = attempts[0]
-    parts = [first.metric, first.decision_digest, first.items.digest, first.baseline_digest]
-    parts += sorted(attempt.candidate_digest for attempt in attempts)
+    known = [attempt.identities for attempt in attempts]
+    return _look_id(attempts[0], known[0]["baseline"], [sides["candidate"] for sides in known])
+
+
+def first_look_id(attempts: Sequence[Attempt]) -> str:
+    """The name of the same look in a history of the first schema."""
+    return _look_id(attempts[0], attempts[0].baseline_digest, [each.candidate_digest for each in attempts])
+
+
+def _look_id(first: Attempt, baseline: str, candidates: Sequence[str]) -> str:
+    parts = [first.metric, first.decision_digest, first.items.digest, baseline, *sorted(candidates)]
     return sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -107,7 +130,7 @@ def with_lineages(attempts: Sequence[Attempt], challengers: int | None = None) -
     results), however many come tonight.
     """
     if challengers is not None:
-        names = [attempt.candidate_id or attempt.candidate_digest for attempt in attempts]
+        names = [attempt.candidate_id or attempt.identities["candidate"] for attempt in attempts]
         return tuple(
             replace(attempt, lineage=f"{attempt.decision_digest}/{name}")
             for attempt, name in zip(attempts, names, strict=True)

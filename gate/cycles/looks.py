@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.cycles import memory
-from gate.cycles.attempt import Attempt, Rules, look_id, with_lineages
+from gate.cycles.attempt import Attempt, Rules, first_look_id, look_id, with_lineages
 from gate.cycles.chain import History, latest
 from gate.cycles.items import connected, overlapping
 from gate.cycles.ledger import chance_words, fresh_level, ledger_level, promotion_chance, retry_risk
@@ -47,6 +47,11 @@ class Look:
     retry_risk: Mapping[str, float] | None = None
     recorded: bool = True
 
+    @property
+    def identities(self) -> dict[str, str]:
+        """By which digests its records know the two sides: an amended verdict keeps those of the first."""
+        return self.attempt.identities if self.replay is None else self.replay.identities
+
 
 def plan_look(history: History, attempt: Attempt, rules: Rules) -> Look:
     """The look that ``attempt`` is."""
@@ -55,7 +60,9 @@ def plan_look(history: History, attempt: Attempt, rules: Rules) -> Look:
 
 def plan_looks(history: History, attempts: Sequence[Attempt], rules: Rules) -> tuple[Look, ...]:
     """One look of several challengers: one number and level, a streak and a replay each."""
-    name = look_id(attempts)
+    name, first = look_id(attempts), first_look_id(attempts)
+    if first != name and any(record.id == first and record.is_first for record in history.records):
+        name = first  # begun by an earlier gate
     lines = with_lineages(attempts, rules.challengers)
     return tuple(_plan(history, attempt, rules, name) for attempt in lines)
 
@@ -97,25 +104,24 @@ def _rescored(attempt: Attempt, *, rescore: bool) -> tuple[Caution, ...]:
 
 def recorded_outcome(history: History, attempt: Attempt) -> Record | None:
     """The outcome of these artifacts under this deciding policy, as a waiver may have amended it since."""
-    digest = attempt.candidate_digest
-    wanted = (attempt.metric, attempt.decision_digest, attempt.baseline_digest, attempt.items.digest)
+    wanted = (attempt.metric, attempt.decision_digest, attempt.items.digest)
     found = [
         r
         for r in history.records
-        if r.candidate["digest"] == digest
-        and r.kind == "outcome"
-        and (r.metric, r.decision_digest, r.baseline["digest"], r.holdout["digest"]) == wanted
+        if r.kind == "outcome"
+        and (r.metric, r.decision_digest, r.holdout["digest"]) == wanted
+        and attempt.is_side("candidate", r.contender[1])
+        and attempt.is_side("baseline", r.identities["baseline"])
     ]
     return least_favourable(latest(history, found)) if found else None
 
 
 def _recorded_faults(history: History, replay: Record) -> tuple[Caution, ...]:
     """What the history held against this look from the first: a waiver amends a verdict, never a fault."""
-    key = (replay.id, replay.candidate["digest"])
     codes = {
         code
         for record in history.records
-        if record.kind == "outcome" and (record.id, record.candidate["digest"]) == key
+        if record.kind == "outcome" and record.contender == replay.contender
         for code in record.alarms
     }
     return tuple(Caution(code, "recorded with the first verdict") for code in sorted(codes & FAULTS))

@@ -39,7 +39,7 @@ def baseline_is_winner(history: History, attempt: Attempt) -> Caution | None:
 
 
 def _is_win(record: Record, attempt: Attempt) -> bool:
-    same_scores = record.candidate["digest"] == attempt.baseline_digest
+    same_scores = attempt.is_side("baseline", record.identities["candidate"])
     same_items = record.holdout["digest"] == attempt.items.digest
     return same_scores and same_items and record.metric == attempt.metric
 

@@ -34,10 +34,11 @@ def was_promoted(
     wanted = candidate_digest.lower().removeprefix("sha256:")
     if len(wanted) < SHORTEST_DIGEST:
         return Promotion(False, f"a digest of at least {SHORTEST_DIGEST} characters is needed")
-    about = [record for record in history.records if record.candidate["digest"].startswith(wanted)]
+    names = {r.contender[1] for r in history.records if r.candidate["digest"].startswith(wanted)}
+    about = [r for r in history.records if r.contender[1] in names or r.contender[1].startswith(wanted)]
     last = _last_words(history, [record for record in about if record.kind == "outcome"])
     promotions = [record for record in about if record.verdict == "promote"]
-    found = [r for r in promotions if last.get((r.id, r.candidate["digest"]), "promote") == "promote"]
+    found = [r for r in promotions if last.get(r.contender, "promote") == "promote"]
     if promotions and not found:
         return Promotion(False, f"the promotion in cycle {quoted(promotions[-1].cycle)} was withdrawn since")
     if not found:
@@ -53,7 +54,7 @@ def _last_words(history: History, outcomes: list[Record]) -> dict[tuple[str, str
     """Look and candidate -> the verdict that stands; of two branches the less favourable."""
     words: dict[tuple[str, str], list[Record]] = {}
     for record in outcomes:
-        words.setdefault((record.id, record.candidate["digest"]), []).append(record)
+        words.setdefault(record.contender, []).append(record)
     return {key: least_favourable(latest(history, said)).verdict for key, said in words.items()}
 
 

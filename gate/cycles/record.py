@@ -82,6 +82,17 @@ class Record(NamedTuple):
         return self.candidate["lineage"]
 
     @property
+    def identities(self) -> dict[str, str]:
+        """Each side's digest over the columns that decide; in the first schema over all that were read."""
+        sides = {"baseline": self.baseline["digest"], "candidate": self.candidate["digest"]}
+        return {side: str(self.state.get(side) or digest) for side, digest in sides.items()}
+
+    @property
+    def contender(self) -> tuple[str, str]:
+        """The look and the candidate: what all words about one outcome share."""
+        return (self.id, str(self.state.get("candidate") or self.candidate["digest"]))
+
+    @property
     def is_first(self) -> bool:
         """Whether the record is of the first schema, so that its rules hold for it."""
         return self.schema == FIRST_SCHEMA

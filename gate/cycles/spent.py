@@ -57,7 +57,7 @@ def _still_open(begun: Iterable[Record], looks: set[str]) -> set[str]:
     balance: dict[tuple[str, str], int] = {}
     for record in begun:
         if record.id in looks:
-            key = (record.id, record.candidate["digest"])
+            key = record.contender
             balance[key] = balance.get(key, 0) + (1 if record.kind == "intent" else -1)
     return {look for (look, _), count in balance.items() if count > 0}
 

@@ -203,11 +203,11 @@ def _events(series: Sequence[Record], metric: str, look: str, order: Order) -> l
         return [(record, record) for record in outcomes]
     words: dict[tuple[str, str], list[Record]] = {}
     for record in outcomes:
-        words.setdefault((record.id, record.candidate["digest"]), []).append(record)
+        words.setdefault(record.contender, []).append(record)
     unfinished &= spent_looks(series, metric).unfinished
     events: list[tuple[Record, Record]] = []
     for record in series:
-        key = (record.id, record.candidate["digest"])
+        key = record.contender
         if record.kind == "outcome" and key in words:
             # a waiver, given or run out, may have amended it since
             events.append((least_favourable(order.latest(words.pop(key))), record))

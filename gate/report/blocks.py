@@ -170,7 +170,15 @@ _CYCLES = block(
 )
 _SOURCE = block(
     {"path": TEXT},
-    {"format": TEXT, "system": TEXT, "sha256": TEXT, "bytes": COUNT, "rows": COUNT, "digest": TEXT},
+    {
+        "format": TEXT,
+        "system": TEXT,
+        "sha256": TEXT,
+        "bytes": COUNT,
+        "rows": COUNT,
+        "digest": TEXT,
+        "read_digest": TEXT,
+    },
 )
 _PAIR_OF_SOURCES = {"baseline": ref("source"), "candidate": ref("source")}
 _REPORT = block(

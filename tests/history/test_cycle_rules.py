@@ -35,7 +35,7 @@ from gate.cycles.ledger import (
 )
 from gate.cycles.memory import moment, policy_is_younger, voids_in_a_row
 from gate.cycles.promoted import was_promoted
-from gate.cycles.record import BadRecordError, body, canonical, record_of, seal
+from gate.cycles.record import FIRST_SCHEMA, BadRecordError, body, canonical, record_of, seal
 from gate.cycles.series import series
 from gate.cycles.spent import attempt_number, missed_attempts, spent_looks
 from gate.cycles.streak import Streak, least_favourable
@@ -394,10 +394,25 @@ def test_what_adds_to_a_streak() -> None:
     v7 = [record(cycle=c, candidate_id="v7") for c in "ab"]
     assert streak(*v7) == 1
     assert streak(*(record(cycle=c, candidate_id="v7", window="fresh") for c in "ab")) == 2
-    other = record(cycle="b", baseline="other")
-    assert streak(a, other) == 1  # another comparison on the same items
-    assert streak(a, other, record(cycle="c", baseline="other")) == 2
-    assert streak(a, record(cycle="b", baseline="other", items=items(5000))) == 2
+    assert streak(a, record(cycle="b", baseline="scored again")) == 2
+    x, y, z = (record(cycle=c, baseline_id=name) for c, name in zip("abc", ("v1", "v2", "v2"), strict=True))
+    assert streak(x, y) == 1  # another baseline system is another comparison
+    assert streak(x, y, z) == streak(x, a._replace(cycle="d"), z, y._replace(cycle="e")) == 2
+    held = record(cycle="b", state={"held": "the baseline fell"})
+    assert streak(a, held) == 1
+    assert streak(a, held, b) == 2
+
+
+def test_records_of_the_first_schema_keep_their_rule() -> None:
+    """Then other results of the baseline on the same items were another comparison."""
+    a, b = (record(cycle=c, schema=FIRST_SCHEMA) for c in "ab")
+    assert streak(a, b) == 2
+    other = record(cycle="b", baseline="other", schema=FIRST_SCHEMA)
+    assert streak(a, other) == 1
+    assert streak(a, other, record(cycle="c", baseline="other", schema=FIRST_SCHEMA)) == 2
+    assert streak(a, other, record(cycle="c", baseline="a third")) == 2
+    elsewhere = record(cycle="b", baseline="other", items=items(5000), schema=FIRST_SCHEMA)
+    assert streak(a, elsewhere) == 2
 
 
 def passed(*past: Record, rules: Rules | None = None, status: str = "pass", **now: Any) -> int:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gate.artifacts import summary
 from gate.artifacts.build import Caution, Job, similar_ids
 from gate.artifacts.cached import reads_cached
-from gate.artifacts.digest import Parts, identity
+from gate.artifacts.digest import Parts, digests
 from gate.artifacts.ids import check_ids, id_texts, near_collisions, refuse_duplicates
 from gate.artifacts.large.bytesort import Order, Rows, Sorted, all_plain, rows_of, sort_rows
 from gate.artifacts.large.pulled import Pulled
@@ -129,7 +129,7 @@ def _table(work: _Work, source: Source) -> ItemTable | None:
         clusters=parts.clusters,
         columns=columns,
         lines=None if pulled.lines is None else work.ordered(pulled.lines),
-        identity=identity(parts.without(request.beside), None, joined),
+        **digests(parts, request, None, joined),
         cautions=tuple(cautions),
         ids_digest=digest if repeats is None else "",
         unread=outcome.unread,
