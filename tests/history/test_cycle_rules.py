@@ -129,6 +129,7 @@ def test_the_sign_flip_test_of_cycles_enumerates_up_to_twenty() -> None:
     assert sign_flip_p([0.3, -0.1, 0.2]) == pytest.approx(2 / 8)
     assert sign_flip_p([-0.3, 0.1, -0.2]) == pytest.approx(7 / 8)
     assert sign_flip_p([0.1] * 20) == 2.0**-20
+    assert sign_flip_p([0.0] * 22) == 1.0  # no sum lies below that of the data
     many = sign_flip_p([0.1, -0.05] * 10 + [0.1])
     assert (many * (2**20 + 1)) == pytest.approx(round(many * (2**20 + 1)), abs=1e-6)
     assert (many * 2**20) % 1 != 0
@@ -401,6 +402,15 @@ def test_what_adds_to_a_streak() -> None:
     held = record(cycle="b", state={"held": "the baseline fell"})
     assert streak(a, held) == 1
     assert streak(a, held, b) == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "count"),
+    [("xx", 2), ("xy", 1), ("x-", 2), ("-x", 2), ("--", 2), ("x-x", 3), ("x-y", 1), ("xyy", 2), ("xyx", 1)],
+)
+def test_a_baseline_that_names_itself_nowhere_goes_on(names: str, count: int) -> None:
+    baselines = [name.strip("-") for name in names]
+    assert streak(*(record(cycle=f"c{n}", baseline_id=name) for n, name in enumerate(baselines))) == count
 
 
 def test_records_of_the_first_schema_keep_their_rule() -> None:
@@ -943,6 +953,10 @@ def test_the_chart_draws_each_number_in_its_column() -> None:
         "correct:higher", "cycle", "a", "f1:higher", "cycle", "b",
     ]  # fmt: skip
     assert rows["e"].split() == ["e", "." * 15 + "|" + "." * 15, "hold", "0"]
+
+
+def test_the_name_of_a_metric_is_cut_in_a_chart() -> None:
+    assert draw(history(own(1, metric="m" * 90))).splitlines()[0] == "m" * 59 + "\\"
 
 
 def test_ids_that_a_record_can_keep() -> None:

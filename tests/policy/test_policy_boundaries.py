@@ -567,6 +567,18 @@ def test_a_tab_is_named_where_it_is_the_fault(text: str, advice: bool) -> None:
     assert (refused(text).help == "indent with spaces") is advice
 
 
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("\ufeff" + BASE, "begins with a byte order mark"),
+        (BASE + "# \ufeff\n", "holds an invisible or control character"),
+        ("\x07" + BASE, "holds an invisible or control character"),
+    ],
+)
+def test_a_byte_order_mark_stands_at_the_beginning(text: str, what: str) -> None:
+    assert what in refused(text).message
+
+
 def test_keys_and_places_of_a_policy() -> None:
     assert keys_at(("cycles",))[:2] == ["required", "windows"]
     assert keys_at(("guardrails", 3)) == keys_at(("guardrails",))

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from gate.errors import GateError
 from gate.stats import registry, resampling, single
@@ -279,6 +280,25 @@ def test_reference_values_on_pass_fail_and_constant_sides():
     assert (flat.unpaired_p, flat.correlation, flat.sd_difference) == (None, None, 0.0)
     alone = reference(pair([0.3], [0.4]))
     assert (alone.bootstrap_low, alone.sd_difference) == (None, None)
+
+
+def test_the_unpaired_test_and_the_correlation_of_scores_that_lie_apart():
+    rng = np.random.default_rng(6)
+    old, new = rng.normal(5, 1, 40), rng.normal(5.4, 3, 40)
+    found = reference(pair(old, new))
+    assert found.unpaired_p == pytest.approx(stats.ttest_ind(old, new, equal_var=False).pvalue)
+    assert found.correlation == pytest.approx(stats.pearsonr(old, new).statistic)
+    assert found.sd_difference == pytest.approx((new - old).std(ddof=1))
+    assert (found.mcnemar_exact_p, found.mcnemar_chi2_p) == (None, None)
+    one_flat = reference(pair(np.ones(40), new))
+    assert one_flat.unpaired_p == pytest.approx(stats.ttest_1samp(new, 1).pvalue)
+    two = reference(pair([1.0, 2.0], [2.0, 4.0]))
+    assert (two.correlation, two.sd_difference) == (pytest.approx(1.0), pytest.approx(math.sqrt(0.5)))
+    before, after = (
+        np.repeat([0.0, 1.0, 1.0, 0.0], [7, 4, 20, 9]),
+        np.repeat([1.0, 0.0, 1.0, 0.0], [7, 4, 20, 9]),
+    )
+    assert reference(pair(before, after)).correlation == pytest.approx(np.corrcoef(before, after)[0, 1])
 
 
 def test_one_sample_limits():

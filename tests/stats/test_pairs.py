@@ -63,6 +63,10 @@ def test_a_value_that_comes_late_is_counted_too():
     ("old", "new", "binary"),
     [
         ([0, 1], [1, 1], True),
+        ([1, 1], [0, 1], True),
+        ([1, 1], [0, 0], True),
+        ([0, 0], [1, 1], True),
+        ([0, 0], [-1, 0], True),
         ([0, 0], [0, 0], True),
         ([1, 1], [1, 1], True),
         ([-1, 0], [0, 0], True),

@@ -186,6 +186,22 @@ def test_a_p_near_the_level_raises_the_resamples_and_says_so_where_that_is_not_e
     assert mirrored.resamples > 9_999
 
 
+@pytest.mark.parametrize(
+    ("method", "d", "raised"),
+    [
+        ("bootstrap_t", np.arange(1500) / 7, True),  # 1,500 x 999,999 draws are just within 1.5e9
+        ("bootstrap_t", np.arange(1501) / 7, False),
+        ("bootstrap_t", np.repeat([-1.0, 0.0, 1.0], 40_000), True),  # few values are drawn as counts
+        ("bootstrap", np.arange(1501) / 7, True),  # its law is had without drawing items
+        ("bootstrap", np.append(np.zeros(3000), [1e7]) + np.arange(3001) / 1e4, False),
+        ("sign_flip", np.arange(20.0), False),  # exact
+        ("sign_flip", np.arange(21.0), True),
+    ],
+)
+def test_which_resamples_can_be_raised_to_a_million(method, d, raised):
+    assert resampling._affordable(method, from_differences(d), 999_999) is raised
+
+
 def test_seeds_are_a_function_of_method_resamples_and_data():
     pairs = from_counts(3, 1, 9)
     digest = hashlib.sha256(b"bootstrap\n9999\n" + pairs.digest()).digest()
