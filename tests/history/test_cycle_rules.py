@@ -1003,3 +1003,16 @@ def test_sets_beyond_one_batch_are_compared_too(monkeypatch: pytest.MonkeyPatch)
     others = {f"{n}": item_set([f"x{n}", "y0", f"z{n}"][:: 2 if n % 3 else 1], f"{n}") for n in range(8)}
     mine = item_set(["a", "y0", "zz"], "mine")
     assert item_rules.overlapping(mine, others) == {"0", "3", "6"}
+
+
+def test_an_amended_verdict_is_known_by_the_digests_of_the_first() -> None:
+    """A record of the first schema goes by all that was read; its later words must be found beside it."""
+    old = record(baseline="read b", candidate="read c", schema=FIRST_SCHEMA)
+    now = attempt(
+        baseline_digest="read b", candidate_digest="read c", baseline_identity="b", candidate_identity="c"
+    )
+    look = plan_look(history(old), now, Rules())
+    assert look.replay is not None
+    assert provisional(look, "fail", Outcome("fail")).contender == old.contender == ("look", "read c")
+    fresh = plan_look(history(), now, Rules())
+    assert provisional(fresh, "pass", Outcome("pass")).contender == (fresh.id, "c")
