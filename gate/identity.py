@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gate.artifacts.table import ItemTable
 from gate.cycles.attempt import Attempt
 from gate.cycles.items import item_set
-from gate.intake import ItemSet
+from gate.intake import NO_FILE, ItemSet
 
 if TYPE_CHECKING:
     from gate.pipeline import Request
@@ -68,7 +68,9 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
         baseline_id=recordable(request.baseline_id or _system(gating.baseline)),
         candidate_id=recordable(gating.candidate.source.system or ""),
         identical=gating.table.identical,
-        artifacts_time=_earliest(gating),
+        artifacts_time=earliest_time(sets),
+        dated=all(_times(sets)),
+        policy_time=request.policy_since() if earliest_time(sets) else "",
         **known,
     )
 
@@ -83,6 +85,11 @@ def recordable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _earliest(gating: ItemSet) -> str:
-    times = [table.source.facts.get("time") for table in (gating.baseline, gating.candidate)]
-    return min((str(time) for time in times if time), default="")
+def earliest_time(sets: Sets) -> str:
+    """The earliest time at which one of the files says that it ran; empty if none does. All are in UTC."""
+    return min(filter(None, _times(sets)), default="")
+
+
+def _times(sets: Sets) -> list[str]:
+    tables = [table for item_set in sets.values() for table in (item_set.baseline, item_set.candidate)]
+    return [str(t.source.facts.get("time", "")) for t in tables if t.source.path != NO_FILE]

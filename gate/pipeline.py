@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gate.cycles.attempt import Attempt, rules_of
@@ -28,6 +28,9 @@ class Request:
 
     store: a history in the place of the named one.
 
+    policy_since: when the policy's deciding part was committed, ISO, empty if unknown; asked only where
+    results say when they ran.
+
     decides: False where nobody agreed beforehand that this policy judges; the report says so.
     """
 
@@ -41,6 +44,7 @@ class Request:
     read_only: bool = False
     reveal: bool = False
     decides: bool = True
+    policy_since: Callable[[], str] = str
     cycle: str | None = None
     baseline_id: str | None = None
     ci: Mapping[str, str] = field(default_factory=dict)

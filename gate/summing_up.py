@@ -14,7 +14,7 @@ from gate.cycles.contest import NOT_WINNER
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
 from gate.decide import INCONCLUSIVE, NOT_DECIDED, PASS, WAIVED, Reason, outcome
-from gate.identity import Sets, artifact_digest
+from gate.identity import Sets, artifact_digest, earliest_time
 from gate.intake import NO_FILE
 from gate.next_step import next_step
 from gate.outcome import Decided
@@ -235,7 +235,9 @@ def _cycle_claim(state: CycleState) -> str:
 
 
 def _provenance(request: Request, sets: Sets) -> dict[str, Any]:
-    return {
+    since = request.policy_since() if earliest_time(sets) else ""
+    known = {"policy_since": since} if since else {}
+    return known | {
         "policy": request.loaded.path,
         "baseline": _source(sets[None].baseline),
         "candidate": _source(sets[None].candidate),

@@ -530,6 +530,8 @@ EFFECTS = [
         history="new",
     ),
     Effect("Cycles.history_required", False, True, ("promote", "error"), history="new"),
+    # rows of one's own do not say when they ran
+    Effect("Cycles.policy_first", False, True, ("promote", "inconclusive")),
     Effect(
         "Cycles.feedback",
         "full",

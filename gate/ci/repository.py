@@ -11,7 +11,7 @@ import hashlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
@@ -20,8 +20,11 @@ from gate.ci.event import is_object_id
 from gate.errors import GateError, quoted
 
 SECONDS: Final = 120
+SECONDS_OF_HISTORY: Final = 20
+"""For looking through the history of a file, which may be that of a very large repository."""
 REGULAR: Final = frozenset({b"100644", b"100755"})
 _INERT: Final = {
+    "core.commitGraph": "false",
     "core.fsmonitor": "false",
     "core.hooksPath": "/nowhere",
     "core.useReplaceRefs": "false",
@@ -100,6 +103,38 @@ class Repository:
             raise _not_a_file(path)
         return self._need(blob, "blob")
 
+    def is_shallow(self) -> bool:
+        """Whether the clone lacks history, or cannot tell."""
+        return self._here("rev-parse", "--is-shallow-repository").stdout.strip() != b"false"
+
+    def touching(self, commit: str, path: str, most: int) -> list[str]:
+        """The newest ``most`` ancestors, this one included, that changed the path; the oldest first."""
+        options = ("--full-history", "--date-order", "--reverse", f"--max-count={most}")
+        words = ("--literal-pathspecs", "rev-list", *options, "--end-of-options", commit, "--", path)
+        return self._history(*words).decode("ascii", "replace").split()
+
+    def renamed_from(self, commit: str, path: str) -> tuple[str, str]:
+        """The parent and the name from which this commit moved the file as it was; empty texts if none."""
+        words = ("diff-tree", "-r", "-z", "-M100%", "--diff-filter=R", "--name-status", "--no-commit-id")
+        moved = self._history(*words, commit).decode("utf-8", "surrogateescape").split("\0")
+        pairs = zip(moved[1::3], moved[2::3], strict=False)
+        old = next((old for old, new in pairs if new == path), "")
+        return (self.parents(commit)[0], old) if old else ("", "")
+
+    def blobs(self, names: Sequence[str]) -> list[tuple[str, int]]:
+        """Id and size of each ``COMMIT:PATH``, ("", 0) where it is no file; not hashed again here."""
+        data = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+        wanted = "--batch-check=%(objecttype) %(objectname) %(objectsize)"
+        lines = self._history("cat-file", wanted, data=data)
+        found = [line.split() for line in lines.split(b"\n")[:-1]]
+        return [(w[1].decode(), int(w[2])) if w[:1] == [b"blob"] and len(w) == 3 else ("", 0) for w in found]
+
+    def _history(self, *arguments: str, data: bytes = b"") -> bytes:
+        done = self._run(self.root, *arguments, data=data, seconds=SECONDS_OF_HISTORY)
+        if done.returncode:
+            raise GateError("ci_git", f"git {arguments[0]} failed", help="check out with fetch-depth: 0")
+        return done.stdout
+
     def content(self, name: str, kind: str) -> bytes | None:
         """A raw object whose hash is its name; None where it is not there."""
         if not is_object_id(name):
@@ -142,7 +177,9 @@ class Repository:
     def _here(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         return self._run(self.root, *arguments)
 
-    def _run(self, folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    def _run(
+        self, folder: Path, *arguments: str, data: bytes = b"", seconds: int = SECONDS
+    ) -> subprocess.CompletedProcess[bytes]:
         # Only our own repository may go to the network: a partial clone would by the rules of the checkout.
         extra = {"protocol.allow": "never"} if folder == self.root else self._credentials()
         try:
@@ -150,15 +187,15 @@ class Repository:
                 ["git", *arguments],  # noqa: S607 - the machine's git
                 cwd=folder,
                 env=_environment(_INERT | extra),
-                stdin=subprocess.DEVNULL,
+                input=data,
                 capture_output=True,
-                timeout=SECONDS,
+                timeout=seconds,
                 check=False,
             )
         except (FileNotFoundError, NotADirectoryError):
             raise GateError("ci_git", "git or the workspace is missing", help="install git") from None
         except subprocess.TimeoutExpired:
-            raise GateError("ci_git", f"git {arguments[0]} took more than {SECONDS} s") from None
+            raise GateError("ci_git", f"git {arguments[0]} took more than {seconds} s") from None
 
     def _credentials(self) -> dict[str, str]:
         """The header with which a checkout that kept its credentials may fetch."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from gate.ci.inputs import Inputs, named_files, variable
 from gate.ci.job import Job, absent, job_of, judging_policy, read_inputs
 from gate.ci.log import inert
 from gate.ci.places import places
+from gate.ci.policy_age import commit_since
 from gate.ci.results import FILES, Result, result_of
 from gate.ci.tell import tell
 from gate.cli.streams import Streams
@@ -92,7 +94,10 @@ def _decide(job: Job, options: list[str], streams: Streams) -> int:
     found = read_inputs(job)
     policy = judging_policy(job, found)
     os.chdir(job.where.workspace)
-    return decide(policy, _run_options(job.inputs or found, job.directory), streams, decides=job.decides)
+    words = _run_options(job.inputs or found, job.directory)
+    digest = policy.decision_digest
+    since = partial(commit_since, job.policy_commit, found.policy, job.where.workspace, digest)
+    return decide(policy, words, streams, since=since, decides=job.decides)
 
 
 def _choose_directory(job: Job) -> None:

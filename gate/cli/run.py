@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache, partial
 from typing import Any
 
 from gate import __version__
@@ -85,10 +86,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Decide, write what was asked for, return the exit code."""
     try:
-        return decide(load(args.policy), args, streams)
+        policy = load(args.policy)
+        return decide(policy, args, streams, since=partial(_checkout_since, policy))
     except GateError as error:
         _report_error(error, args)
         raise
+
+
+def _checkout_since(policy: LoadedPolicy) -> str:
+    from gate.ci.policy_age import checkout_since
+
+    return checkout_since(policy.path, policy.decision_digest)
 
 
 def _report_error(error: GateError, args: argparse.Namespace) -> None:
@@ -98,8 +106,18 @@ def _report_error(error: GateError, args: argparse.Namespace) -> None:
         output.deliver_error(error, args)
 
 
-def decide(policy: LoadedPolicy, args: argparse.Namespace, streams: Streams, *, decides: bool = True) -> int:
-    """The same by a policy that need not be the file of ``args``; not ``decides``: it only advises."""
+def decide(
+    policy: LoadedPolicy,
+    args: argparse.Namespace,
+    streams: Streams,
+    *,
+    since: Callable[[], str],
+    decides: bool = True,
+) -> int:
+    """The same by a policy that need not be the file of ``args``; not ``decides``: it only advises.
+
+    since: when the policy's deciding part was committed, as :class:`Request` has it.
+    """
     forgiven = _forgiven(args.exit_zero_on)
     _refuse_same_candidate(args.candidate)
     check_targets(args)
@@ -115,6 +133,7 @@ def decide(policy: LoadedPolicy, args: argparse.Namespace, streams: Streams, *, 
         baseline_id=args.baseline_id,
         reveal=args.reveal,
         decides=decides,
+        policy_since=cache(since),
         ci=ci_facts(os.environ),
         now=datetime.now(UTC).isoformat(timespec="seconds"),
         tool_version=__version__,

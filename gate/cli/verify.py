@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from gate.errors import EXIT_BLOCK, GateError
 
 if TYPE_CHECKING:
     from gate.planning.reproduce import Moment
+    from gate.policy.load import LoadedPolicy
 
 EPILOG = """\
 examples:
@@ -145,11 +147,23 @@ def _again(reports: list[dict[str, Any]], moment: Moment | None) -> dict[str, An
         ci={} if moment is None else moment.ci,
         reveal=loaded.policy.cycles.feedback == "verdict" and reports[0]["gating"]["delta"] is not None,
         decides=reports[0].get("decides", True),
+        policy_since=cache(partial(_policy_since, provenance, loaded)),
         cycle=provenance.get("cycle"),
         now=_day(reports, [(waiver.rule, waiver.expires) for waiver in loaded.policy.waivers]),
         tool_version=__version__,
     )
     return report_of(run(request))
+
+
+def _policy_since(provenance: dict[str, Any], loaded: LoadedPolicy) -> str:
+    """The time that the report states, but no earlier than the repository at hand knows it."""
+    from gate.ci.policy_age import checkout_since
+    from gate.cycles.memory import moment
+
+    saved = str(provenance.get("policy_since", ""))
+    known = checkout_since(loaded.path, loaded.decision_digest) if saved else ""
+    times = [(when, text) for text in (saved, known) if (when := moment(text)) is not None]
+    return max(times)[1] if times else ""
 
 
 def _day(reports: list[dict[str, Any]], waivers: list[tuple[str, str]]) -> str:

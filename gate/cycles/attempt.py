@@ -27,6 +27,7 @@ class Rules:
     history_required: bool = False
     on_baseline_fall: str = "flag"
     challengers: int | None = None
+    policy_first: bool = False
     alpha: float = 0.05
     by_seed: bool = False
 
@@ -57,6 +58,7 @@ def rules_of(policy: Policy) -> Rules:
         history_required=cycles.history_required,
         on_baseline_fall=cycles.on_baseline_fall,
         challengers=policy.challengers,
+        policy_first=cycles.policy_first,
         alpha=policy.alpha,
         by_seed=policy.items.unit == "seed",
     )
@@ -71,8 +73,8 @@ class Attempt:
     candidate_id: what the artifact calls its system, empty if nothing that changes with each retrain.
     lineage: whose passes add up; empty means the decision digest (several challengers get one each).
     identical: same bytes and same system on both sides. ci: run_id, run_attempt, sha, ref, actor.
-    artifacts_time: earliest run time that the artifacts state, ISO. policy_time: when the policy's deciding
-    part was committed, ISO, if known.
+    artifacts_time: earliest run time that the artifacts state, ISO; dated: whether all of them state one.
+    policy_time: when the policy's deciding part was committed, ISO, if known.
     """
 
     cycle: str
@@ -89,6 +91,7 @@ class Attempt:
     identical: bool = False
     ci: Mapping[str, str] = field(default_factory=dict)
     artifacts_time: str = ""
+    dated: bool = False
     policy_time: str = ""
     baseline_identity: str = ""
     candidate_identity: str = ""

@@ -115,4 +115,6 @@ def _sentences(rules: Rules, claims: dict[str, Any]) -> tuple[str, ...]:
         risk = f"all looks at the same items together: a promotion by luck has chance at most {chance:g}"
         risk += f", where each test holds its level; each of the first {looks} looks is held to "
         risk += f"{claims['level']:.4g}"
-    return (risk, f"cycles to a promotion on average: {wait}")
+    first = "no promotion by results that are older than the policy, or that do not say when they ran"
+    more = (first,) if rules.policy_first else ()
+    return (risk, f"cycles to a promotion on average: {wait}", *more)

@@ -17,7 +17,8 @@ from gate.cycles.streak import is_rescore, least_favourable, series_of
 from gate.errors import quoted
 from gate.stats.results import Caution
 
-FAULTS: Final = frozenset({"window_not_fresh", "items_shrank", "worn_out"})  # what _faults can find
+FAULTS: Final = frozenset({"window_not_fresh", "items_shrank", "worn_out", "policy_not_first"})
+"""What :func:`_faults` can find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,8 @@ def _faults(
         found.append(Caution("window_not_fresh", f"{text}; score items that no look has seen"))
     if not rules.may_shrink:
         found.append(memory.items_shrank(latest(history, _promoted(series)), attempt))
+    if rules.policy_first:
+        found.append(memory.policy_not_first(history.records, attempt))
     if _worn(rules, place) > 3 and not rules.allow_worn:
         text = f"{place.wear} looks at these items showed their numbers, {rules.looks} were planned"
         found.append(Caution("worn_out", f"{text}: only new items can decide now"))
@@ -225,7 +228,7 @@ def _cautions(
         text = f"{place.unfinished} earlier looks were begun and never finished"
         found.append(Caution("looks_unfinished", f"{text}; they count"))
     found.append(memory.baseline_is_winner(history, attempt))
-    found.append(memory.policy_is_younger(series, attempt))
+    found.append(memory.policy_is_younger(history.records, series, attempt))
     found.append(memory.voids_in_a_row(series))
     return tuple(caution for caution in found if caution)
 

@@ -44,33 +44,52 @@ def _is_win(record: Record, attempt: Attempt) -> bool:
     return same_scores and same_items and record.metric == attempt.metric
 
 
-def policy_is_younger(series: Sequence[Record], attempt: Attempt) -> Caution | None:
+def policy_is_younger(
+    records: Sequence[Record], series: Sequence[Record], attempt: Attempt
+) -> Caution | None:
     """The results are older than the rule they are judged by. Times are claims, so this never decides."""
     data = moment(attempt.artifacts_time)
-    rule = _rule_known_since(series, attempt)
+    rule = _known_since(records, attempt) or _not_in_force_before(series, attempt)
     if data is None or rule is None or data >= rule:
         return None
-    text = (
-        f"the results ran at {attempt.artifacts_time[:40]!a}, before this deciding policy is known to exist"
-    )
+    text = f"{_ran(attempt)}, before this deciding policy is known to exist"
     return Caution("policy_younger_than_data", f"{text}: a rule is to be written before results come in")
 
 
-def _rule_known_since(series: Sequence[Record], attempt: Attempt) -> datetime | None:
-    """The earlier of the policy's commit and its first record.
-
-    On its first look, if another deciding policy was in force before: that one's last record, when this one
-    was not in use yet.
-    """
-    own = next((r.time for r in series if r.decision_digest == attempt.decision_digest), None)
-    known = [moment(text) for text in (attempt.policy_time, own or "")]
-    times = [time for time in known if time is not None]
-    if times:
-        return min(times)
-    if own is not None:
+def policy_not_first(records: Sequence[Record], attempt: Attempt) -> Caution | None:
+    """A fault under ``cycles.policy_first``: the results are older than the policy, or nobody can tell."""
+    data, rule = moment(attempt.artifacts_time), _known_since(records, attempt)
+    if data is None or not attempt.dated:
+        text = "not all result files say when they ran; give files of a tool that does"
+    elif rule is None:
+        text = (
+            "it is not known since when this deciding policy exists; commit it and check out the whole "
+            "history (fetch-depth: 0), or keep a history; then score again"
+        )
+    elif data < rule:
+        known = rule.astimezone(UTC).isoformat()
+        text = f"{_ran(attempt)}, and this deciding policy is known since {known}; score again"
+    else:
         return None
-    others = [when for record in series if (when := moment(record.time)) is not None]
-    return max(others, default=None)
+    return Caution("policy_not_first", f"cycles.policy_first wants a policy older than the results: {text}")
+
+
+def _ran(attempt: Attempt) -> str:
+    return f"the results ran at {attempt.artifacts_time[:40]!a}"
+
+
+def _known_since(records: Sequence[Record], attempt: Attempt) -> datetime | None:
+    """The earlier of the commit of the policy's deciding part and of the history's first record of it."""
+    own = [record.time for record in records if record.decision_digest == attempt.decision_digest]
+    times = [when for text in (attempt.policy_time, *own) if (when := moment(text)) is not None]
+    return min(times, default=None)
+
+
+def _not_in_force_before(series: Sequence[Record], attempt: Attempt) -> datetime | None:
+    """On a policy's first look: the last record of another one that was in force before."""
+    if any(record.decision_digest == attempt.decision_digest for record in series):
+        return None
+    return max((when for record in series if (when := moment(record.time)) is not None), default=None)
 
 
 def moment(text: str) -> datetime | None:

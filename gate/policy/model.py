@@ -199,6 +199,7 @@ class Cycles(Model):
         Literal["sign_flip"] | None, Field(description="sign_flip: test over the cycles' deltas.")
     ] = None
     history_required: Annotated[bool, Field(description="A missing history is an error.")] = False
+    policy_first: Annotated[bool, Field(description="Results older than the policy decide nothing.")] = False
     feedback: Annotated[
         Literal["full", "verdict"], Field(description="verdict: only a promotion shows numbers.")
     ] = "full"

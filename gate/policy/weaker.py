@@ -105,6 +105,7 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
         "looks": (s.planned_looks, "looks get other levels"),
         "test": (s.off_is_weaker, "the cycles are no longer tested together"),
         "history_required": (s.off_is_weaker, "a missing history is no error"),
+        "policy_first": (s.off_is_weaker, "results may be older than the policy"),
         "feedback": (s.strict_to_loose("verdict", "full"), "a block tells more about the items"),
         "allow_worn": (s.on_is_weaker, "worn items may decide"),
         "on_baseline_fall": (s.strict_to_loose("hold", "flag"), "a fallen baseline may promote"),

@@ -208,7 +208,8 @@ _REPORT = block(
         "limits": many(TEXT),
         "provenance": block(
             _PAIR_OF_SOURCES,
-            {"policy": maybe(TEXT), "sets": by_name(block(_PAIR_OF_SOURCES)), "cycle": maybe(TEXT)},
+            {"policy": maybe(TEXT), "sets": by_name(block(_PAIR_OF_SOURCES)), "cycle": maybe(TEXT)}
+            | {"policy_since": TEXT},
         ),
         "signature": TEXT,
     },

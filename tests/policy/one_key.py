@@ -155,6 +155,7 @@ KEYS = [
     Key("Cycles", ("cycles", "looks"), None, W, {("cycles", "looks"): 9}),
     Key("Cycles", ("cycles", "test"), "sign_flip", S, FLIP),
     Key("Cycles", ("cycles", "history_required"), True, S),
+    Key("Cycles", ("cycles", "policy_first"), True, S),
     Key("Cycles", ("cycles", "feedback"), "verdict", S),
     Key("Cycles", ("cycles", "feedback"), "verdict", D, {("cycles", "looks"): 9}),
     Key("Cycles", ("cycles", "on_baseline_fall"), "hold", S),

@@ -84,6 +84,7 @@ NEVER_LAXER = {
     "cycles.looks": "one level becomes a smaller one, and a history is needed",
     "cycles.test": "one test more, over the cycles",
     "cycles.history_required": "a missing history is an error",
+    "cycles.policy_first": "more results are a fault",
     "cycles.feedback": "fewer numbers are shown; nothing is counted by them without planned looks",
     "cycles.allow_worn": "worn items are a fault",
     "cycles.on_baseline_fall": "a cycle with a fallen baseline is not counted; a failed one resets",

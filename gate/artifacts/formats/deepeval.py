@@ -14,6 +14,7 @@ from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical, text_digest
+from gate.artifacts.times import time_fact
 from gate.errors import GateError, quoted
 
 _NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
@@ -47,7 +48,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         format="deepeval",
         path=content.path,
         place=lambda row: f"case {row + 1}",
-        facts={"judge": _judges(cases)},
+        facts={"judge": _judges(cases)} | _time(document, run),
         stated=tuple(_stated(cases)),
         directions={name: _direction(name) for name in names} | _told_directions(cases),
         extra={"target_hash": [text_digest(case.get("expectedOutput")) for case in cases]},
@@ -138,6 +139,10 @@ def _judges(cases: list[Case]) -> dict[str, str]:
             if isinstance(name, str) and isinstance(judge, str):
                 found[name] = judge
     return found
+
+
+def _time(*found: Mapping[str, Any]) -> dict[str, str]:
+    return time_fact(one.get(key) for one in found for key in ("createdAt", "created_at"))
 
 
 def _stated(cases: list[Case]) -> Iterator[Stated]:

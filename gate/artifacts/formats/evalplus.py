@@ -10,6 +10,7 @@ from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
+from gate.artifacts.times import time_fact
 from gate.errors import GateError, quoted
 
 _PASSED = frozenset({"pass", "passed", "success"})
@@ -27,7 +28,8 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         format="evalplus",
         path=content.path,
         place=lambda row: f"sample {row + 1}",
-        facts={"dataset_digest": document["hash"]} if isinstance(document.get("hash"), str) else {},
+        facts=({"dataset_digest": document["hash"]} if isinstance(document.get("hash"), str) else {})
+        | time_fact([document.get("date")]),
         repeats_by_order=True,
         directions=dict.fromkeys(("base", "plus", "pass"), "higher"),
     )

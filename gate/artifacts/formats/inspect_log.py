@@ -16,6 +16,7 @@ from gate.artifacts.records import RESERVED, Records, paths_of
 from gate.artifacts.strict_json import parse_document, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.texts import canonical, text_digest
+from gate.artifacts.times import time_fact
 from gate.errors import GateError, quoted
 
 Sample = dict[str, Any]
@@ -149,6 +150,9 @@ def _facts(header: Mapping[str, Any]) -> dict[str, Any]:
     dataset = run.get("dataset")
     found = {"model": run.get("model"), "task": run.get("task"), "task_version": run.get("task_version")}
     found["dataset"] = dataset.get("name") if isinstance(dataset, Mapping) else None
+    stats = header.get("stats")
+    started = stats.get("started_at") if isinstance(stats, Mapping) else None
+    found |= time_fact([run.get("created"), started])
     scorers = run.get("scorers")
     if isinstance(scorers, list):
         found["scorer"] = {

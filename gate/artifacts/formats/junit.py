@@ -23,6 +23,7 @@ from gate.artifacts.records import Records
 from gate.artifacts.run_words import said
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ReadRequest
+from gate.artifacts.times import time_fact
 from gate.errors import GateError, examples, quoted
 
 
@@ -39,6 +40,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     context = Context(
         format="junit",
         path=content.path,
+        facts=time_fact(reader.times),
         directions={"passed": "higher", "time": "lower"},
         cautions=rerun_caution(len(tests) - len(kept) + retried),
     )
@@ -79,6 +81,7 @@ class _Reader:
         self.stack: list[str] = []
         self.kept = 0
         self.counted: int | None = None
+        self.times: set[str | None] = set()
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
@@ -134,6 +137,7 @@ class _Reader:
             self.counted = 0
         if name == "testsuite" and self.counted is not None and attributes.get("tests", "").isdecimal():
             self.counted += int(attributes["tests"])
+        self.times.add(attributes.get("timestamp"))
         self.kept += name in _KEPT
         if self.kept > limits.ELEMENTS:
             raise self._too_large(f"more than {limits.ELEMENTS:,} tests, outcomes and properties")

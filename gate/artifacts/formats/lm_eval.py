@@ -5,6 +5,7 @@ Filters are metrics, not repeats: they are named as in the tool's results, ``exa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.texts import canonical
+from gate.artifacts.times import time_fact
 from gate.errors import GateError, examples, quoted
 
 _FIXED = frozenset(
@@ -34,6 +36,7 @@ _FIXED = frozenset(
     | {"doc_hash", "prompt_hash", "target_hash", "schema_version"}
 )
 _DIGESTS = ("doc_hash", "target_hash", "prompt_hash")
+_DATED = re.compile(r"^samples_.*_(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d(?:\.\d+)?)\.jsonl")
 Row = dict[str, Any]
 
 
@@ -64,6 +67,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     context = Context(
         format="lm_eval",
         path=content.path,
+        facts=time_fact(_dates(content.path)),
         refused={**corpus, **_bare_names(rows, filters)},
         extra=_digests(documents.values()),
         noted={EMPTY: [_is_empty(row) for _, row, _ in documents.values()]},
@@ -82,6 +86,12 @@ def _rows(content: Content) -> Iterator[tuple[int | None, Row]]:
         if not isinstance(row, dict):
             raise GateError("invalid_json", "an entry of the list is no object", where=where)
         yield None, row
+
+
+def _dates(path: str) -> Iterator[str]:
+    """The tool says only in the name of a file when it ran, with - for the colons."""
+    for day, clock in _DATED.findall(path.replace("\\", "/").rpartition("/")[2]):
+        yield f"{day}T{clock.replace('-', ':')}"
 
 
 def _key(doc_id: Any) -> Any:

@@ -7,6 +7,7 @@ grader that broke is none either.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,11 +21,13 @@ from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical
+from gate.artifacts.times import time_fact
 from gate.errors import GateError, quoted
 
 Row = dict[str, Any]
 _OF_THE_RUN = frozenset({"sessionId", "_conversation"})
 """Vars that differ from run to run."""
+_DATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 GRADER = "grader_error"
 """How the policy accepts results of a broken grader as they are: ``completed: {grader_error: ['*']}``."""
 _THROWN = (
@@ -61,7 +64,8 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         path=content.path,
         place=lambda row: f"result {row + 1}",
         stated=tuple(_stated([row for _, row in rows], content)),
-        facts={"model": label, "systems": promptfoo_systems.labels(_rows(content))},
+        facts={"model": label, "systems": promptfoo_systems.labels(_rows(content))}
+        | time_fact(_times(content, rows)),
         cautions=_cautions([row for _, row in rows], fine=fine),
         directions={name: "higher" for run in runs for name in run.metrics}  # named scores pass at 1
         | {"success": "higher", "score": "higher", "latencyMs": "lower", "cost": "lower"},
@@ -91,6 +95,17 @@ def _rows(content: Content) -> Iterator[tuple[int | None, Row]]:
         if not isinstance(row, dict):
             raise GateError("invalid_json", f"result {index + 1} is no object", where=content.path)
         yield None, row
+
+
+def _times(content: Content, rows: list[tuple[int | None, Row]]) -> Iterator[Any]:
+    """Of the evaluation, or of the rows; the id of an evaluation ends in its time."""
+    document = {} if _is_lines(content) else content.document()
+    results, told = _part(document, "results"), _part(document, "metadata")
+    yield from (results.get("timestamp"), told.get("evaluationCreatedAt"))
+    for found in (document, results, *(row for _, row in rows)):
+        yield found.get("createdAt")
+        name = found.get("evalId")
+        yield from _DATED.findall(name) if isinstance(name, str) else ()
 
 
 def _is_lines(content: Content) -> bool:

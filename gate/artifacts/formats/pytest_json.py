@@ -11,6 +11,7 @@ from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
+from gate.artifacts.times import time_fact
 
 _VALUES: dict[str, Any] = {
     "passed": 1,
@@ -34,6 +35,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
             path=content.path,
             place=lambda row: f"test {row + 1}",
             directions=directions,
+            facts=time_fact([content.document().get("created")]),
             cautions=rerun_caution(
                 sum(isinstance(test, Mapping) and test.get("outcome") == "rerun" for test in tests)
             ),

@@ -13,6 +13,7 @@ from gate.artifacts.own import Context, Run, accepted_columns, contradiction, re
 from gate.artifacts.records import ABSENT, Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
+from gate.artifacts.times import time_fact
 from gate.errors import GateError, examples, quoted
 
 VERDICT = "is_resolved"
@@ -42,6 +43,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         path=content.path,
         place=lambda row: f"trial {row + 1}",
         cautions=(("no_verdict", text + ("0" if fine else "failed runs")),) if without else (),
+        facts=time_fact(trial.get("trial_started_at") for trial in trials),
         evidence={"failure_mode": [_doubt(trial) for trial in trials]},
         directions={STRICT: "higher"},
         repeats_by_order=True,
