@@ -87,6 +87,8 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
     found = reproduce.first_difference(saved, first) or "the layout of the JSON differs"
     if load(reports[0]["provenance"]["policy"]).policy.cycles.feedback == "verdict":
         found = f"{found.partition(': ')[0]} (values withheld: cycles.feedback is verdict)"
+    if args.history is None and any(report["cycles"].get("recorded") for report in reports):
+        found += "; earlier records may have had a say: add --history FILE"
     streams.print(f"does not reproduce: {one_line(found)}")
     return EXIT_BLOCK
 

@@ -307,6 +307,19 @@ def test_a_history_knows_the_policy_from_its_first_record(home: Path) -> None:
     assert (answer.code, answer.status(RULE)) == (3, "inconclusive")
 
 
+def test_a_report_that_rests_on_a_record_says_what_it_lacks(home: Path) -> None:
+    (home / "gate.yaml").write_text(FIRST, encoding="utf-8")
+    write_logs(home, "2199-01-01", "2199-01-01")
+    (home / "candidate.json").rename(home / "gone.json")
+    with contextlib.suppress(FileNotFoundError):
+        gate(home, "--history", "h.jsonl")  # breaks off, and leaves a record under this policy
+    (home / "gone.json").rename(home / "candidate.json")
+    assert gate(home, "--history", "h.jsonl").code == 0
+    assert verified(home, "--history", "h.jsonl").code == 0
+    alone = verified(home)
+    assert (alone.code, "add --history FILE" in alone.out) == (1, True)
+
+
 def test_a_report_reproduces_and_cannot_make_its_policy_older(home: Path) -> None:
     commit(home, MARCH, gate=PLAIN)
     write_logs(home, JANUARY, JANUARY)
