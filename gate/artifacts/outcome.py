@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gate.artifacts.records import ABSENT, Records, run_paths
+from gate.artifacts.records import ABSENT, Records, deciding_metrics, deciding_paths, run_paths
 from gate.artifacts.run_words import cached_column, plain, said, status_column, tells_of_runs, without_result
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import BoolArray, ReadRequest, Unread
@@ -48,9 +48,10 @@ def outcome_of(records: Records, request: ReadRequest) -> Outcome:
     for column in columns:
         failed |= column.failed()
     read = {column.path for column in columns}
-    deciding = {request.mapping.get(name, name) for name in request.metrics if name not in request.optional}
     others = [
-        _Column(path, path, records, request) for path in records.evidence if path not in read | deciding
+        _Column(path, path, records, request)
+        for path in records.evidence
+        if path not in read | deciding_metrics(request)
     ]
     unread = [found for column in (*columns, *others) if (found := column.unread(failed)) is not None]
     return Outcome(failed, tuple(unread), tuple(_unknown(unread, records.count)))
@@ -69,12 +70,13 @@ class _Column:
     """One column that tells of runs. words: those that the policy calls failed and completed."""
 
     def __init__(self, name: str, path: str, records: Records, request: ReadRequest) -> None:
+        itself = deciding_paths(request)
         self.name, self.text = name, records.text
         self.path = path
         found = records.cells.get(path)
         if found is None and name in {"error", "status"} and path == name:
             # Spreadsheets write Error and Status; numbers under such a heading are measurements.
-            other = next((p for p in records.evidence if p.lower() == name and p not in records.cells), None)
+            other = next((p for p in records.evidence if p.lower() == name and p not in itself), None)
             if other is not None:
                 cells = records.evidence[other]
                 self.path, found = other, [None if _is_number(c, text=self.text) else c for c in cells]

@@ -71,7 +71,7 @@ def _loaded(chosen: Format, content: Content, request: ReadRequest) -> Records:
     if not columns:
         return records
     told = load(chosen, content, replace(request, columns=(*request.columns, *columns)))
-    return replace(records, stated=(*records.stated, *bars(told, columns, request)))
+    return replace(records, stated=(*records.stated, *bars(told.cells, columns, request)))
 
 
 def chosen_format(content: Content, declared: str) -> Format:

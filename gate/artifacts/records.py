@@ -66,14 +66,24 @@ def paths_of(request: ReadRequest) -> dict[str, str]:
     return {name: request.mapping.get(name, name) for name in names} | run_paths(request)
 
 
+def deciding_metrics(request: ReadRequest) -> set[str]:
+    """The paths of the metrics that decide: what only shows a column takes no meaning from it."""
+    return {request.mapping.get(name, name) for name in request.metrics if name not in request.optional}
+
+
+def deciding_paths(request: ReadRequest) -> set[str]:
+    """The paths that a metric that decides, the id and the repeat take for themselves."""
+    roles = {request.mapping.get(name, name) for name in (request.id, request.repeat) if name is not None}
+    return deciding_metrics(request) | roles
+
+
 def run_paths(request: ReadRequest) -> dict[str, str]:
     """Columns that tell of runs, with their paths: those the policy names, and the reserved ones.
 
     A reserved name is taken by a metric that decides, and by an id or repeat; by nothing else.
     """
-    deciding = [name for name in request.metrics if name not in request.optional]
-    names = (*deciding, request.id, request.repeat)
-    taken = {request.mapping.get(name, name) for name in names if name is not None}
+    names = (*(m for m in request.metrics if m not in request.optional), request.id, request.repeat)
+    taken = deciding_paths(request)
     reserved = [
         name for name in RESERVED if request.mapping.get(name, name) not in taken and name not in names
     ]

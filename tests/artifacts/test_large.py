@@ -49,6 +49,15 @@ def sorted_rows(table: ItemTable) -> list[tuple[Any, ...]]:
     return sorted(tuple(repr(cell) for cell in row) for row in rows)
 
 
+def stated(table: ItemTable) -> list[tuple[Any, ...]]:
+    """What a table says of how its scores were made, row by row in the order of the ids."""
+
+    def by_id(value: Any) -> Any:
+        return value if isinstance(value, str) else sorted(zip(table.ids.tolist(), value, strict=True))
+
+    return sorted((one.what, by_id(one.value), one.metrics) for one in table.stated)
+
+
 def check_same(path: str, request: ReadRequest, *, taken: bool | None = None) -> None:
     """taken: whether the fast way has to read the file (None: it may leave it)."""
     found, expected = fast(path, request), plain(path, request)
@@ -58,6 +67,8 @@ def check_same(path: str, request: ReadRequest, *, taken: bool | None = None) ->
     assert isinstance(expected, ItemTable), expected
     assert found.identity == expected.identity
     assert replace(found.source) == expected.source
+    assert found.unread == expected.unread
+    assert stated(found) == stated(expected)
     assert found.missing == expected.missing
     assert found.cautions == expected.cautions
     assert sorted_rows(found) == sorted_rows(expected)
@@ -362,3 +373,47 @@ def test_a_pair_of_large_files(tmp_path: Path) -> None:
     assert other.lines[0] == 120_000
     with pytest.raises(GateError, match="there is no such file"):
         read_pair(paths[0], str(tmp_path / "none"), ask(), ask())
+
+
+TELLING: dict[str, Sequence[Any]] = {
+    "Error": [None, "boom"],
+    "STATUS": ["ok", "timeout"],
+    "errors": [0, 3],
+    "http_status": [200, 503],
+    "exception": ["", "KeyError"],
+    "threshold": [1, 2],
+    "judge_model": ["a", "b"],
+    "unit": ["s", "s"],
+}
+"""Columns that nobody asks for, and two words that stand there in turn."""
+
+
+@pytest.mark.parametrize("layout", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("role", ["", "watched", "shown", "repeat"])
+@pytest.mark.parametrize("column", TELLING)
+def test_columns_that_tell_of_runs_and_scores_are_read_whatever_the_size(
+    tmp_path: Path, column: str, role: str, layout: str
+) -> None:
+    rows = [{"id": f"q{99 - k}", "score": k % 2, column: TELLING[column][k % 3 == 0]} for k in range(90)]
+    request = ask(
+        metrics={"score": "binary"} | ({column: "graded"} if role == "watched" else {}),
+        columns=(column,) if role == "shown" else (),
+        optional=frozenset({column}),
+        repeat=column if role == "repeat" else None,
+    )
+    lines = [",".join("" if cell is None else str(cell) for cell in row.values()) + "\n" for row in rows]
+    path = write(tmp_path, "a", f"id,score,{column}\n" + "".join(lines) if layout == "csv" else jsonl(rows))
+    if layout == "parquet":
+        source, path = path, str(tmp_path / "a.parquet")
+        duckdb.sql(f"COPY (FROM read_json('{source}', format='newline_delimited')) TO '{path}'")
+    check_same(path, request, taken=None if role in {"watched", "repeat"} else True)
+
+
+@pytest.mark.parametrize("layouts", [("csv", "jsonl"), ("jsonl", "csv")])
+def test_one_number_is_one_word_in_every_format(tmp_path: Path, layouts: tuple[str, str]) -> None:
+    texts = {
+        "csv": "id,score,threshold\n" + "".join(f"q{k},{k % 2},0.50\n" for k in range(9)),
+        "jsonl": jsonl([{"id": f"q{k}", "score": k % 2, "threshold": 0.5} for k in range(9)]),
+    }
+    tables = [plain(write(tmp_path, layout, texts[layout]), ask()) for layout in layouts]
+    assert all(isinstance(table, ItemTable) and stated(table)[0][1] == "0.5" for table in tables)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gate.artifacts import summary
+from gate.artifacts.bars import bar_columns, bars
 from gate.artifacts.build import Caution, Job, similar_ids
 from gate.artifacts.cached import reads_cached
 from gate.artifacts.digest import Parts, digests
@@ -20,7 +21,16 @@ from gate.artifacts.large.shared import shared_ids
 from gate.artifacts.outcome import outcome_of
 from gate.artifacts.records import Records
 from gate.artifacts.run_words import is_evidence
-from gate.artifacts.table import BoolArray, FloatArray, ItemTable, Missing, ObjectArray, ReadRequest, Source
+from gate.artifacts.table import (
+    BoolArray,
+    FloatArray,
+    ItemTable,
+    Missing,
+    ObjectArray,
+    ReadRequest,
+    Source,
+    Stated,
+)
 from gate.artifacts.texts import objects, text_column
 from gate.artifacts.values import why_missing
 from gate.errors import GateError
@@ -133,6 +143,17 @@ def _table(work: _Work, source: Source) -> ItemTable | None:
         cautions=tuple(cautions),
         ids_digest=digest if repeats is None else "",
         unread=outcome.unread,
+        stated=_stated(work),
+    )
+
+
+def _stated(work: _Work) -> tuple[Stated, ...]:
+    """What the columns say of how the scores were made, in the order of the ids."""
+    request, texts = work.job.request, work.pulled.texts
+    told = bars(texts, bar_columns(list(texts), request), request)
+    return tuple(
+        one if isinstance(one.value, str) else replace(one, value=tuple(work.ordered(objects(one.value))))
+        for one in told
     )
 
 

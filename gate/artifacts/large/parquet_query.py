@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gate.artifacts import engine
+from gate.artifacts.bars import bar_columns
 from gate.artifacts.content import Content
 from gate.artifacts.large.pulled import Pulled, Query, lines_of, wanted
 from gate.artifacts.records import run_paths
@@ -29,7 +30,8 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
 def _pull(content: Content, request: ReadRequest, schema: dict[str, Any]) -> Pulled | None:
     kinds = {name: str(kind.id) for name, kind in schema.items()}
     nested = [name for name in engine.flat_names(schema) if name not in kinds]
-    want = None if any(map(is_evidence, nested)) else wanted(request, list(kinds))
+    telling = any(map(is_evidence, nested)) or bar_columns(nested, request)
+    want = None if telling else wanted(request, list(kinds))
     if want is None or not _fits(request, kinds, want.id, (*want.texts,), want.metrics):
         return None
 
@@ -50,7 +52,10 @@ def _pull(content: Content, request: ReadRequest, schema: dict[str, Any]) -> Pul
         format="parquet",
         count=count,
         ids=ids.encode("utf-8") + b"\n",
-        texts=dict(zip(want.texts, texts, strict=True)),
+        texts={
+            path: [int(cell) if cell else None for cell in cells] if kinds[path] in _INTEGERS else cells
+            for path, cells in zip(want.texts, texts, strict=True)
+        },
         numbers=dict(zip(want.metrics, numbers, strict=True)),
         cell=lambda path, row: _cell(content, path, row),
         available=tuple(schema),

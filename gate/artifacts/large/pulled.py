@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.artifacts import engine
+from gate.artifacts.bars import bar_columns
 from gate.artifacts.content import Content
 from gate.artifacts.large.scan import Places
-from gate.artifacts.records import paths_of, run_paths
+from gate.artifacts.records import deciding_metrics, paths_of, run_paths
 from gate.artifacts.run_words import is_evidence
 from gate.artifacts.table import FloatArray, ReadRequest
 
@@ -64,7 +65,8 @@ def wanted(request: ReadRequest, names: Sequence[str]) -> Wanted | None:
     metrics = {path(name): kind for name, kind in request.metrics.items() if has(path(name))}
     texts = [request.repeat, request.cluster, *request.columns]
     paths = [path(name) for name in texts if name is not None] + list(run_paths(request).values())
-    paths += [name for name in names if is_evidence(name) and name not in metrics]
+    paths += [name for name in names if is_evidence(name) and name not in deciding_metrics(request)]
+    paths += bar_columns(names, request)
     return Wanted(path(request.id), tuple(dict.fromkeys(filter(has, paths))), metrics)
 
 
