@@ -247,6 +247,7 @@ def _provenance(request: Request, sets: Sets) -> dict[str, Any]:
             if name is not None
         },
         "cycle": request.cycle,
+        **({"baseline_id": request.baseline_id} if request.baseline_id else {}),
     }
 
 

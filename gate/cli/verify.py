@@ -84,6 +84,9 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
             streams.print(f"reproduced to the byte: {one_line(args.report)} ({saved['verdict']})")
             return 0
         first = first or fresh
+    if first is None:
+        streams.print("does not reproduce: the history holds this candidate against another baseline system")
+        return EXIT_BLOCK
     found = reproduce.first_difference(saved, first) or "the layout of the JSON differs"
     if load(reports[0]["provenance"]["policy"]).policy.cycles.feedback == "verdict":
         found = f"{found.partition(': ')[0]} (values withheld: cycles.feedback is verdict)"
@@ -151,6 +154,7 @@ def _again(reports: list[dict[str, Any]], moment: Moment | None) -> dict[str, An
         decides=reports[0].get("decides", True),
         policy_since=cache(partial(_policy_since, provenance, loaded)),
         cycle=provenance.get("cycle"),
+        baseline_id=provenance.get("baseline_id"),
         now=_day(reports, [(waiver.rule, waiver.expires) for waiver in loaded.policy.waivers]),
         tool_version=__version__,
     )

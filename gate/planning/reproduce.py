@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gate.cycles.chain import History
+from gate.cycles.chain import History, Order, order_of
+from gate.cycles.record import Record
 from gate.errors import GateError, quoted
+from gate.identity import recordable
 
 MOST_MOMENTS = 100
 """Each is one more run of the gate; a report is nearly always of one of the first."""
@@ -22,35 +24,64 @@ class Moment:
 
 
 def moments(history: History, report: Mapping[str, Any]) -> list[Moment]:
-    """When this report may have been made: now, and before each run that the history holds.
+    """When this report may have been made: now, before each run that the history holds, at a branch's end.
 
-    Those at which its own candidate was recorded come first.
+    A run that the history holds explains its report alone: only what it found when it was recorded.
     """
-    starts = [k for k, record in enumerate(history.records) if record.kind in {"intent", "outcome"}]
-    digest = next(
-        (
-            part[len("candidate:") :]
-            for part in report["signature"].split("|")
-            if part.startswith("candidate:")
-        ),
-        "",
-    )
-    starts.sort(key=lambda k: (not history.records[k].candidate["digest"].startswith(digest), k))
+    records, order = history.records, order_of(history.records)
+    starts = [k for k, record in enumerate(records) if record.kind in {"intent", "outcome"}]
+    own = [k for k in starts if _is_of(report, records[k])]
+    cycles = report["cycles"]
+    alone = bool(own) and cycles.get("recorded") and not cycles.get("replayed")
+    if alone:
+        starts = [k for k in own if records[k].is_first or records[k].baseline["id"] == _baseline_id(report)]
+    starts.sort(key=lambda k: (k not in own, k))
     started = any(caution["code"] == "history_started" for caution in report["cautions"])
     found = [
-        Moment(_before(history, k, started=started), history.records[k].ci) for k in starts[:MOST_MOMENTS]
+        Moment(_known_at(history, order, records[k], started=started), records[k].ci)
+        for k in starts[:MOST_MOMENTS]
     ]
-    return [*found, Moment(history, {})]
+    if alone:
+        return found
+    ends = {parent for record in records if len(record.prev) > 1 for parent in record.prev}
+    branches = [
+        Moment(_of(history, [*_ancestors(records, order, end), end]), {})
+        for end in records
+        if end.digest in ends or (len(history.heads) > 1 and end.digest in history.heads)
+    ]
+    return [*found, *branches[:MOST_MOMENTS], Moment(history, {})]
 
 
-def _before(history: History, count: int, *, started: bool) -> History | None:
-    """The history of the first ``count`` records; none where the run itself started it."""
-    records = history.records[:count]
-    if started and len(records) == 1:
-        return None
+def _is_of(report: Mapping[str, Any], record: Record) -> bool:
+    """Whether the record is of the report's candidate, by either schema's digest."""
+    parts = (part.partition(":") for part in report["signature"].split("|"))
+    digest = next((value for name, _, value in parts if name == "candidate"), "")
+    return any(known.startswith(digest) for known in (record.contender[1], record.candidate["digest"]))
+
+
+def _baseline_id(report: Mapping[str, Any]) -> str:
+    """The baseline's system as the report states it, given or in its results."""
+    provenance = report["provenance"]
+    baseline = provenance["baseline"]
+    own = baseline.get("system") or (baseline.get("facts") or {}).get("model") or ""
+    return recordable(str(provenance.get("baseline_id") or own))
+
+
+def _known_at(history: History, order: Order, record: Record, *, started: bool) -> History | None:
+    """The history as the writer of the record found it; none where the run itself started it."""
+    before = _ancestors(history.records, order, record)
+    return None if started and len(before) == 1 else _of(history, before)
+
+
+def _ancestors(records: Sequence[Record], order: Order, record: Record) -> list[Record]:
+    """What its writer had in sight: of a branch that was merged later, nothing."""
+    return [other for other in records if order.precedes(other, record)]
+
+
+def _of(history: History, records: Sequence[Record]) -> History:
     seen = {digest for record in records for digest in record.prev}
     heads = tuple(sorted(record.digest for record in records if record.digest not in seen))
-    return History(records, heads, history.where)
+    return History(tuple(records), heads, history.where)
 
 
 def first_difference(saved: Any, fresh: Any, path: str = "") -> str | None:

@@ -209,7 +209,7 @@ _REPORT = block(
         "provenance": block(
             _PAIR_OF_SOURCES,
             {"policy": maybe(TEXT), "sets": by_name(block(_PAIR_OF_SOURCES)), "cycle": maybe(TEXT)}
-            | {"policy_since": TEXT},
+            | {"policy_since": TEXT, "baseline_id": TEXT},
         ),
         "signature": TEXT,
     },

@@ -130,3 +130,44 @@ def test_an_edited_report_does_not_make_verify_tell_withheld_numbers(tmp_path: P
     report.write_text(json.dumps(document, sort_keys=True, indent=1) + "\n", encoding="utf-8")
     code, said = verified(report, tmp_path)
     assert (code, "0." in said, "saved" in said) == (1, False, False), said
+
+
+def test_a_run_with_a_named_baseline_reproduces_and_the_name_cannot_be_forged_away(tmp_path: Path) -> None:
+    main(["history", "init", str(tmp_path / "h.jsonl")], io.StringIO(), io.StringIO())
+    made = [cycle(tmp_path, k, "--baseline-id", name) for k, name in ((1, "one"), (2, "two"), (3, "two"))]
+    assert [json.loads(report.read_bytes())["cycles"]["passed"] for report in made] == [1, 1, 2]
+    for report in made:
+        code, text = verified(report, tmp_path)
+        assert (code, "to the byte" in text) == (0, True), text
+    other = tmp_path / "other"
+    other.mkdir()
+    main(["history", "init", str(other / "h.jsonl")], io.StringIO(), io.StringIO())
+    never = [cycle(other, k, "--baseline-id", "one") for k in (1, 2)]
+    text = never[1].read_text("utf-8").replace(str(other), str(tmp_path))
+    assert json.loads(text)["cycles"]["passed"] == 2
+    made[1].write_text(text, encoding="utf-8")
+    code, said = verified(made[1], tmp_path)
+    assert (code, "another baseline system" in said) == (1, True), said
+
+
+def test_reports_of_branches_reproduce_in_the_merged_history(tmp_path: Path) -> None:
+    history = tmp_path / "h.jsonl"
+    main(["history", "init", str(history)], io.StringIO(), io.StringIO())
+    first = [cycle(tmp_path, 1)]
+    start, branches = history.read_bytes(), []
+    for branch in (2, 3, 4):
+        history.write_bytes(start)
+        first += [cycle(tmp_path, 10 * branch), cycle(tmp_path, 10 * branch + 1)]
+        replayed = cycle(tmp_path, 10 * branch + 1)
+        first.append(replayed.rename(tmp_path / f"again{branch}.json"))
+        cycle(tmp_path, 10 * branch + 1)
+        branches.append(tmp_path / f"branch{branch}")
+        branches[-1].write_bytes(history.read_bytes())
+    history.unlink()
+    words = ["history", "merge", *map(str, branches), "--out", str(history)]
+    assert main(words, io.StringIO(), io.StringIO()) == 0
+    for report in first:
+        assert verified(report, tmp_path)[0] == 0, report
+    cycle(tmp_path, 50)
+    for report in first:
+        assert verified(report, tmp_path)[0] == 0, report
