@@ -86,7 +86,8 @@ def _veto(c: Comparison, spread: float) -> Comparison:
 
 
 def _veto_cautions(c: Comparison, missed: float | None) -> Iterator[Caution]:
-    if not can_fire(c):
+    p = c.p_value if c.p_adjusted is None else c.p_adjusted
+    if not can_fire(c) and (p is None or p >= c.level):
         yield Caution("veto_cannot_fire", cannot_fire_words(c))
     if c.sign_test is not None and c.sign_test.p < c.level and c.delta is not None and c.delta >= 0:
         yield Caution("most_changes_are_losses", f"{sign_words(c.sign_test)}, though the mean is not worse")

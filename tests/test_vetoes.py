@@ -259,3 +259,45 @@ def test_what_keeps_a_proven_margin_from_turning(tmp_path: Path) -> None:
         found = decide(tmp_path, policy(gating={"margin": 0.001, "margin_rule": "tested"}), old, new)
         assert found.verdict == ("promote" if gains == 6 else "inconclusive")
         assert found.gating["flips"] == flips
+
+
+@pytest.mark.parametrize(("able", "status"), [(1, "inconclusive"), (5, "inconclusive"), (6, "fail")])
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+@pytest.mark.parametrize("layout", ["items", "clusters", "slice"])
+def test_items_that_cannot_get_worse_are_no_evidence(
+    tmp_path: Path, able: int, status: str, direction: str, layout: str
+) -> None:
+    """All that the baseline passed are lost: 2^-5 = .031 is not below .025, 2^-6 = .016 is."""
+    good = int(direction == "higher")
+    label = lambda k: {"doc": f"d{k}", "lang": "de" if k < 40 else "en"}
+    old = rows(80, "m", lambda k: good if k < able else 1 - good, label)
+    new = [{**row, "correct": int(k % 3 == 0), "m": 1 - good} for k, row in enumerate(old)]
+    rail = {**veto("binary"), "direction": direction}
+    wanted = policy(BINARY, guardrails=[rail], items={"cluster": "doc"} if layout == "clusters" else {})
+    rule = "guardrail:m"
+    if layout == "slice":
+        for table, passed in ((old, 1 - good), (new, good)):
+            for row in table:
+                row["correct"] = row["m"] if row["lang"] == "de" else passed
+        wanted = policy(BINARY, gating={"direction": direction}, slices={"by": ["lang"]}, correction="none")
+        rule = "slice:lang=de"
+    found = decide(tmp_path, wanted, old, new)
+    assert found.status(rule) == status
+    assert ("veto_cannot_fire" in found.cautions()) is (status == "inconclusive")
+
+
+@pytest.mark.parametrize(("gained", "status"), [(4, "inconclusive"), (5, "pass"), (9, "pass")])
+def test_few_that_can_get_worse_matter_where_a_loss_is_observed(
+    tmp_path: Path, gained: int, status: str
+) -> None:
+    """Five passed and are lost; as many or more are gained, so that no loss is observed."""
+    old = rows(80, "m", lambda k: int(k < 5))
+    new = won(rows(80, "m", lambda k: int(5 <= k < 5 + gained)))
+    assert asked(tmp_path, old, new, veto("binary")).status("guardrail:m") == status
+
+
+def test_the_worst_end_of_a_declared_scale(tmp_path: Path) -> None:
+    """Three of 80 items are above the worst end, and all three fall to it: 2^-3."""
+    old, new = rows(80, "m", lambda k: 3 if k < 3 else 1), rows(80, "m", lambda k: 1)
+    assert asked(tmp_path, old, new, veto(scale=[1, 3])).status("guardrail:m") == "inconclusive"
+    assert asked(tmp_path, old, new, veto(scale=[0, 3])).status("guardrail:m") == "pass"

@@ -83,7 +83,7 @@ class Comparison:
     cannot carry a claim (the data row of the decision), or "". mde: smallest true difference seen 80 % of the
     time at ``level`` (for a veto: the loss missed 20 % of the time at its corrected level). flips: items
     whose candidate result would have to flip for the rule to turn to or from pass. clean_sweep: a veto's p if
-    every item (cluster, seed) lost; from multiplicity on, corrected. sign_test: beside a veto on a mean.
+    every item (cluster, seed) lost that can; then corrected. sign_test: beside a veto on a mean.
     distribution: of the items' differences. other: the same rule under the other reading of failed runs.
     same_run: both sides are one run, so that there is nothing to compare.
     """

@@ -197,11 +197,26 @@ def _veto(
     return replace(found, cautions=(*found.cautions, Caution("weak_data", found.insufficient)))
 
 
+def _able_to_lose(choice: TestChoice, selection: Selection) -> int | None:
+    """Items, or clusters, that are not at the metric's worst end already; None where it has no known end.
+
+    Asked where a loss is observed: of 100 items of which 5 passed, all 5 may be lost and no test shows it.
+    """
+    bounds = choice.bounds()
+    if bounds is None:
+        return None
+    able = selection.baseline != (bounds[0] if selection.sign > 0 else bounds[1])
+    clusters = selection.table.clusters
+    return int(able.sum()) if clusters is None else len(np.unique(clusters[selection.positions][able]))
+
+
 def _beside_veto(found: Comparison, choice: TestChoice, selection: Selection) -> dict[str, Any]:
     """The p of a clean sweep, and for a mean the sign test, over items or whole clusters."""
     clustered = selection.table.clusters is not None
     gains = clusters_of(selection).changes if clustered else selection.gains
-    sweep = max(clean_sweep(len(gains)), 1 / (found.resamples + 1) if found.resamples else 0.0)
+    able = _able_to_lose(choice, selection) if found.delta is not None and found.delta < 0 else None
+    units = len(gains) if able is None else able
+    sweep = max(clean_sweep(units), 1 / (found.resamples + 1) if found.resamples else 0.0)
     if choice.is_binary(selection.metric) or found.estimand != "mean":
         return {"clean_sweep": sweep}
     worse, changed = int((gains < 0).sum()), int((gains != 0).sum())
