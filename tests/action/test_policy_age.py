@@ -105,12 +105,13 @@ def test_a_policy_under_its_earlier_name(home: Path) -> None:
     assert since(home, "newer") == JANUARY
 
 
-def test_an_agreement_on_a_branch_counts_from_its_commit(home: Path) -> None:
+@pytest.mark.parametrize("more", [{}, {"gate": FIRST}])
+def test_an_agreement_on_a_branch_counts_from_its_commit(home: Path, more: dict[str, str]) -> None:
     commit(home, JANUARY, gate=OTHER)
     git(home, "checkout", "--quiet", "-b", "side")
     commit(home, MARCH, gate=FIRST)
     git(home, "checkout", "--quiet", "main")
-    commit(home, MAY, other=PLAIN)
+    commit(home, MAY, other=PLAIN, **more)
     git(home, "merge", "--quiet", "--no-ff", "-m", "x", "side", time=JULY)
     assert since(home) == MARCH
 
@@ -161,6 +162,10 @@ def test_a_shallow_clone_is_unknown(home: Path, tmp_path: Path) -> None:
         clone = tmp_path / f"clone{len(depth)}"
         git(tmp_path, "clone", "--quiet", *depth, f"file://{home}", str(clone))
         assert since(clone) == known
+    commit(home, MAY, gate=OTHER)
+    git(tmp_path, "clone", "--quiet", "--depth=2", f"file://{home}", str(tmp_path / "deeper"))
+    assert since(home) == MAY
+    assert since(tmp_path / "deeper") == ""  # what lies below may have had it before
 
 
 def test_more_versions_than_are_looked_at_is_unknown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +327,7 @@ def test_a_report_that_rests_on_a_record_says_what_it_lacks(home: Path) -> None:
 
 def test_a_report_reproduces_and_cannot_make_its_policy_older(home: Path) -> None:
     commit(home, MARCH, gate=PLAIN)
-    write_logs(home, JANUARY, JANUARY)
+    write_logs(home, MAY, MAY)
     report = gate(home).report
     assert report is not None
     assert report["provenance"]["policy_since"] == MARCH

@@ -208,6 +208,21 @@ def test_a_rule_younger_than_the_results(tmp_path):
     assert not told(artifacts_time="yesterday")
 
 
+def test_a_policy_that_must_come_first_is_a_fault_that_stays(tmp_path):
+    rules, noon = Rules(policy_first=True), "2026-02-01T12:00:00+00:00"
+
+    def status(name, since, *, dated=True):
+        found = run(tmp_path / "h", attempt(name, artifacts_time=noon, dated=dated, policy_time=since), rules)
+        return found.verdict, codes(found.faults)
+
+    fault = ("inconclusive", {"policy_not_first"})
+    assert status("a", "2026-02-01T12:00:01+00:00") == fault
+    assert status("b", "2026-02-01T13:00:00+01:00") == ("promote", set())
+    assert status("c", "2026-01-01", dated=False) == fault
+    again = plan_look(load(tmp_path / "h"), attempt("a", artifacts_time=noon, dated=True), rules)
+    assert codes(again.faults) == {"policy_not_first"}  # whatever amends the verdict
+
+
 def test_a_first_run_accuses_nobody(tmp_path):
     state = run(tmp_path / "h", attempt(artifacts_time="2020-01-01T00:00:00Z"), Rules())
     assert codes(state.cautions) == {"history_started"}
