@@ -204,6 +204,8 @@ def test_what_clustering_costs_by_the_analysis_of_variance():
     share = np.array([2, 3, 1, 1]) / 7
     assert found.cluster_se == pytest.approx(math.sqrt(np.sum(totals**2 / (1 - share))) / 7)
     assert found.deff == pytest.approx((found.cluster_se / found.naive_se) ** 2)
+    assert describe(cluster_pairs(np.zeros(7), d / 100, labels)).icc == pytest.approx(found.icc)
+    assert cluster_pairs(np.zeros(3), [1.0, 2.0, 3.0], [1, 2, 3]).varies  # though one lies on the mean
     single = describe(cluster_pairs(np.zeros(4), [1.0, 2.0, 4.0, 4.0], [1, 2, 3, 4]))
     assert (single.icc, single.deff) == (None, pytest.approx(1.0))
     for data in (

@@ -88,6 +88,13 @@ def test_moments_of_values_and_their_counts(unit):
         assert found.skewness == pytest.approx(third / every.std(ddof=1) ** 3)
 
 
+def test_the_mean_of_large_numbers_keeps_its_digits():
+    x = 1e9 + np.random.default_rng(3).normal(0, 1, 4001)
+    found = moments(x)
+    assert found.mean == pytest.approx(math.fsum(x.tolist()) / x.size, rel=2e-16)
+    assert found.sd == pytest.approx((x - 1e9).std(ddof=1), rel=1e-9)
+
+
 def test_moments_without_spread():
     assert (moments(np.array([4.0])).sd, moments(np.array([4.0])).mean) == (0.0, 4.0)
     tenths = moments(np.full(7, 0.1))

@@ -292,6 +292,8 @@ def test_the_unpaired_test_and_the_correlation_of_scores_that_lie_apart():
     assert (found.mcnemar_exact_p, found.mcnemar_chi2_p) == (None, None)
     one_flat = reference(pair(np.ones(40), new))
     assert one_flat.unpaired_p == pytest.approx(stats.ttest_1samp(new, 1).pvalue)
+    assert one_flat.correlation is None
+    assert reference(pair(new, np.ones(40))).correlation is None
     two = reference(pair([1.0, 2.0], [2.0, 4.0]))
     assert (two.correlation, two.sd_difference) == (pytest.approx(1.0), pytest.approx(math.sqrt(0.5)))
     before, after = (

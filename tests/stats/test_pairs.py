@@ -128,6 +128,14 @@ def test_numbers_are_rounded_as_a_person_wrote_them():
     assert tidy(np.array([1e-4 + 3e-17]), np.array([1e-4]))[0] > 1e-4
 
 
+@pytest.mark.parametrize(
+    ("size", "decimals"), [(0.0, 12), (9.99e-4, 18), (1e-3, 12), (1.0, 12), (999.9, 12), (1e3, 11), (1e4, 10)]
+)
+def test_how_many_decimals_a_difference_keeps(size, decimals):
+    one = tidy(np.array([1.25 * 10.0**-decimals]), np.array([size]))[0]
+    assert one == pytest.approx(10.0**-decimals, rel=1e-9)
+
+
 def test_each_pair_is_rounded_by_its_own_scores():
     old = np.array([0.0, 1e15, 1e-5, 0.5])
     new = np.array([1e-9, 1e15 + 3, 3e-5, 0.5 + 1e-13])

@@ -105,6 +105,8 @@ def test_the_sign_flip_test_enumerates_up_to_twenty_items():
         assert found.p_greater == np.mean(sums >= sums[0] - 1e-9)
         assert found.p_less == np.mean(sums <= sums[0] + 1e-9)
         assert (found.resamples, found.seed, found.smallest_p) == (0, 0, 2**-12)
+        assert found.p_two_sided == min(1.0, 2 * min(found.p_greater, found.p_less))
+        assert (found.interval.confidence, found.estimate) == (0.95, pytest.approx(d.mean()))
     # limits: the k-th smallest and largest mean of the non-empty subsets, k = 2^12 level
     means = np.sort([np.mean(d[list(s)]) for r in range(1, 13) for s in itertools.combinations(range(12), r)])
     k = math.floor(2**12 * LEVEL)
@@ -167,6 +169,7 @@ def test_equal_differences_are_decided_without_draws_except_by_sign_flip():
     for method in ("bootstrap", "bootstrap_bca", "bootstrap_t", "bca_sign_flip"):
         found = run(method, from_differences([0.25] * 60), 0.0, LEVEL)
         assert (found.p_greater, found.p_less, found.resamples) == (2**-60, 1.0, 0)
+        assert (found.p_two_sided, found.interval.confidence) == (2**-59, 0.95)
     found = run("sign_flip", from_differences([0.25] * 6), 0.0, LEVEL)
     assert (found.p_greater, found.p_less, found.smallest_p) == (2**-6, 1.0, 2**-6)
 
@@ -194,6 +197,7 @@ def test_a_p_near_the_level_raises_the_resamples_and_says_so_where_that_is_not_e
         ("bootstrap_t", np.repeat([-1.0, 0.0, 1.0], 40_000), True),  # few values are drawn as counts
         ("bootstrap", np.arange(1501) / 7, True),  # its law is had without drawing items
         ("bootstrap", np.append(np.zeros(3000), [1e7]) + np.arange(3001) / 1e4, False),
+        ("bootstrap_t", np.arange(20.0), True),
         ("sign_flip", np.arange(20.0), False),  # exact
         ("sign_flip", np.arange(21.0), True),
     ],
