@@ -121,6 +121,8 @@ def _auto(event: Event, repository: Repository) -> Commit:
     head = repository.head()
     if not head:
         raise _unreachable("the checked-out commit")
+    if event.sha not in ("", head) and repository.has(event.sha):
+        return Commit(event.sha, "the commit that was pushed, which is not the checked-out one")
     return Commit(head, "the checked-out commit")
 
 

@@ -20,6 +20,21 @@ _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+@-]*")
 _PAGE = re.compile(r"(.+?)(?:/-)?/(?:pull|pulls|pull-requests|pullrequest|merge_requests)/\d+(?:/.*)?")
 """A change request's page on GitHub, Gitea, Bitbucket, Azure and GitLab."""
 LARGEST_EVENT = 1 << 25
+_ELSEWHERE = (
+    ("BITBUCKET_PR_ID", "BITBUCKET_PR_DESTINATION_BRANCH", "BITBUCKET_COMMIT"),
+    ("CIRCLE_PULL_REQUEST", "", "CIRCLE_SHA1"),
+    ("TRAVIS_PULL_REQUEST", "TRAVIS_BRANCH", "TRAVIS_PULL_REQUEST_SHA"),
+    ("DRONE_PULL_REQUEST", "DRONE_TARGET_BRANCH", "DRONE_COMMIT_SHA"),
+    ("CI_COMMIT_PULL_REQUEST", "CI_COMMIT_TARGET_BRANCH", "CI_COMMIT_SHA"),
+    ("BUILDKITE_PULL_REQUEST", "BUILDKITE_PULL_REQUEST_BASE_BRANCH", "BUILDKITE_COMMIT"),
+    ("APPVEYOR_PULL_REQUEST_NUMBER", "APPVEYOR_REPO_BRANCH", "APPVEYOR_PULL_REQUEST_HEAD_COMMIT"),
+    ("CODEBUILD_WEBHOOK_BASE_REF", "CODEBUILD_WEBHOOK_BASE_REF", "CODEBUILD_RESOLVED_SOURCE_VERSION"),
+    ("PULL_NUMBER", "PULL_BASE_REF", "PULL_PULL_SHA"),
+    ("ghprbPullId", "ghprbTargetBranch", "ghprbActualCommit"),
+    ("gitlabMergeRequestIid", "gitlabTargetBranch", "gitlabMergeRequestLastCommit"),
+    ("GERRIT_CHANGE_NUMBER", "GERRIT_BRANCH", "GERRIT_PATCHSET_REVISION"),
+)
+"""How other systems and plugins say that they run a change: a sign of it, target branch, last commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +64,27 @@ class Event:
 
 def event_of(environ: Mapping[str, str]) -> Event:
     """The event of GitHub, GitLab, Azure or Jenkins; outside all of them, a hand's."""
-    if environ.get("GITHUB_EVENT_NAME"):
+    if environ.get("GITHUB_EVENT_NAME") or environ.get("GITHUB_ACTIONS") == "true":
         return _github(environ)
     if environ.get("GITLAB_CI"):
         return _gitlab(environ)
     if environ.get("TF_BUILD"):
         return _azure(environ)
+    change = _elsewhere(environ)
+    if change is not None:
+        return change
     if environ.get("JENKINS_URL"):
         return _jenkins(environ)
     return Event("trusted", "a run by hand")
+
+
+def _elsewhere(environ: Mapping[str, str]) -> Event | None:
+    """The change that another system or a plugin runs. It is judged by its base, or not at all."""
+    for sign, target, head in _ELSEWHERE:
+        if environ.get(sign, "").lower() not in {"", "false"}:
+            base = _branch(environ.get(target, "").removeprefix("refs/heads/"))
+            return Event("change", "change request", head=_id(environ.get(head)), base_ref=base)
+    return None
 
 
 def is_object_id(text: str) -> bool:
@@ -72,7 +99,9 @@ def is_branch(text: str) -> bool:
 
 
 def _github(environ: Mapping[str, str]) -> Event:
-    name = environ["GITHUB_EVENT_NAME"]
+    name = environ.get("GITHUB_EVENT_NAME", "")
+    if not name:
+        raise _unreadable("the runner names no event (GITHUB_EVENT_NAME)")
     body = _body(environ.get("GITHUB_EVENT_PATH", ""))
     sha = _id(environ.get("GITHUB_SHA"))
     server, repository = environ.get("GITHUB_SERVER_URL", ""), environ.get("GITHUB_REPOSITORY", "")
@@ -90,7 +119,7 @@ def _github(environ: Mapping[str, str]) -> Event:
             base_sha=_id(_at(body, "pull_request", "base", "sha")),
             url=url,
         )
-    if name.startswith("pull_request"):
+    if name.startswith("pull_request") or environ.get("GITHUB_REF", "").startswith("refs/pull/"):
         raise _unreadable(f"the event {name} names no pull request")
     return Event("trusted" if name == "push" else "triggered", name, sha=sha, url=url or "")
 
@@ -101,7 +130,8 @@ def _gitlab(environ: Mapping[str, str]) -> Event:
     target = environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "")
     if source == "external_pull_request_event":
         return _gitlab_external(environ, sha)
-    if source != "merge_request_event" and not target:
+    request = source == "merge_request_event" or environ.get("CI_MERGE_REQUEST_IID")
+    if not request and not target:
         kind: Kind = "triggered" if sha and source not in {"", "push"} else "trusted"
         return Event(kind, source or "a pipeline", sha=sha, url=environ.get("CI_REPOSITORY_URL", ""))
     older = environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_SHA") or environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA")
@@ -141,7 +171,8 @@ def _gitlab_external(environ: Mapping[str, str], sha: str) -> Event:
 def _azure(environ: Mapping[str, str]) -> Event:
     sha, url = _id(environ.get("BUILD_SOURCEVERSION")), environ.get("BUILD_REPOSITORY_URI", "")
     target = environ.get("SYSTEM_PULLREQUEST_TARGETBRANCH", "")
-    if environ.get("BUILD_REASON") != "PullRequest" and not target:
+    request = environ.get("BUILD_REASON") == "PullRequest"
+    if not request and not target and not environ.get("BUILD_SOURCEBRANCH", "").startswith("refs/pull/"):
         pushed = environ.get("BUILD_REASON", "") in {"", "IndividualCI", "BatchedCI"}
         return Event("triggered" if sha and not pushed else "trusted", "a build", sha=sha, url=url)
     if environ.get("SYSTEM_PULLREQUEST_ISFORK", "").lower() == "true":
@@ -153,7 +184,7 @@ def _azure(environ: Mapping[str, str]) -> Event:
 
 def _jenkins(environ: Mapping[str, str]) -> Event:
     sha, url = _id(environ.get("GIT_COMMIT")), environ.get("GIT_URL", "")
-    if not environ.get("CHANGE_ID"):
+    if not any(environ.get(name) for name in ("CHANGE_ID", "CHANGE_TARGET", "CHANGE_URL")):
         return Event("trusted", "a build", sha=sha, url=url)
     base = _branch(environ.get("CHANGE_TARGET", ""))
     return Event("change", "change request", sha=sha, base_ref=base, url=_jenkins_target(environ))
@@ -205,4 +236,6 @@ def _branch(value: object) -> str:
 
 
 def _unreadable(what: str) -> GateError:
-    return GateError("ci_event", what, help="set policy-ref to a full commit id or refs/heads/NAME")
+    return GateError(
+        "ci_event", what, help="give the gate the variables and the event file as the runner set them"
+    )

@@ -71,7 +71,7 @@ def judging_policy(job: Job, found: Inputs) -> LoadedPolicy:
     job.notes.append(f"Policy: {found.policy} of {words}.")
     if text.stale:
         job.warn("The base branch may have a newer policy: check out with fetch-depth: 2.")
-    changed = event.untrusted or _is_elsewhere(event, job.where.workspace)
+    changed = event.untrusted or _is_elsewhere(event, text.commit, job.where.workspace)
     own = (WORKTREE, event.head, event.sha) if event.untrusted else (WORKTREE,)
     if job.decides and changed and text.commit in own:
         _decides_nothing(job, event, text)
@@ -84,10 +84,11 @@ def judging_policy(job: Job, found: Inputs) -> LoadedPolicy:
     return loaded
 
 
-def _is_elsewhere(event: Event, workspace: Path) -> bool:
-    """Whether the checkout is of another commit than the one that the event stands for."""
+def _is_elsewhere(event: Event, judge: str, workspace: Path) -> bool:
+    """Whether the checkout is of another commit than the one that the event stands for, and is judged by."""
     head = Repository(workspace).head() if (workspace / ".git").exists() else ""
-    return event.kind == "triggered" and bool(head) and head != event.sha
+    stands = event.kind == "triggered" or judge == event.sha
+    return stands and bool(head) and head != event.sha
 
 
 def _decides_nothing(job: Job, event: Event, text: PolicyText) -> None:

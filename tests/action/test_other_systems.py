@@ -155,3 +155,60 @@ def test_gitlabs_external_pull_requests_are_changes(checkout: Checkout) -> None:
     external = {f"CI_EXTERNAL_PULL_REQUEST_{name}": value for name, value in names.items()}
     source = {"GITLAB_CI": "true", "CI_PIPELINE_SOURCE": "external_pull_request_event"}
     assert judge(checkout, source | external | {"CI_REPOSITORY_URL": checkout.url}).commit == base
+
+
+CHANGES_ELSEWHERE = [
+    {"BITBUCKET_PR_ID": "7", "BITBUCKET_PR_DESTINATION_BRANCH": "main", "BITBUCKET_COMMIT": "{head}"},
+    {"TRAVIS_PULL_REQUEST": "7", "TRAVIS_BRANCH": "main", "TRAVIS_PULL_REQUEST_SHA": "{head}"},
+    {"DRONE_PULL_REQUEST": "7", "DRONE_TARGET_BRANCH": "main", "DRONE_COMMIT_SHA": "{head}"},
+    {"CI_COMMIT_PULL_REQUEST": "7", "CI_COMMIT_TARGET_BRANCH": "main", "CI_COMMIT_SHA": "{head}"},
+    {"BUILDKITE_PULL_REQUEST": "7", "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "main"},
+    {"APPVEYOR_PULL_REQUEST_NUMBER": "7", "APPVEYOR_REPO_BRANCH": "main"},
+    {"CODEBUILD_WEBHOOK_BASE_REF": "refs/heads/main"},
+    {"PULL_NUMBER": "7", "PULL_BASE_REF": "main"},
+    {"JENKINS_URL": "http://ci", "ghprbPullId": "7", "ghprbTargetBranch": "main"},
+    {"JENKINS_URL": "http://ci", "gitlabMergeRequestIid": "7", "gitlabTargetBranch": "main"},
+    {"JENKINS_URL": "http://ci", "GERRIT_CHANGE_NUMBER": "7", "GERRIT_BRANCH": "main"},
+]
+
+
+@pytest.mark.parametrize("system", CHANGES_ELSEWHERE)
+def test_no_system_lets_a_change_be_judged_by_itself(checkout: Checkout, system: dict[str, str]) -> None:
+    base, head, _ = evil(checkout)
+    checkout.check_out("evil", 1)
+    assert judge(checkout, {name: value.format(head=head) for name, value in system.items()}).commit == base
+    assert judge(checkout, dict.fromkeys(system, "false")).commit == head  # what some say on a push
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        {"CIRCLECI": "true", "CIRCLE_PULL_REQUEST": "https://x/y/pull/7"},
+        {"GITHUB_ACTIONS": "true"},
+        {"GITHUB_EVENT_NAME": "dynamic", "GITHUB_REF": "refs/pull/7/merge"},
+        {"GITLAB_CI": "true", "CI_PIPELINE_SOURCE": "parent_pipeline", "CI_MERGE_REQUEST_IID": "7"},
+        {"TF_BUILD": "True", "BUILD_REASON": "Manual", "BUILD_SOURCEBRANCH": "refs/pull/7/merge"},
+        {"JENKINS_URL": "http://ci", "CHANGE_URL": "https://x/y/pull/7"},
+    ],
+)
+def test_a_change_that_names_no_base_is_not_judged(checkout: Checkout, system: dict[str, str]) -> None:
+    evil(checkout)
+    checkout.check_out("evil", 1)
+    assert refused(checkout, system) in {"ci_base_missing", "ci_event"}
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        {"GITHUB_EVENT_NAME": "push", "GITHUB_SHA": "{pushed}"},
+        {"GITLAB_CI": "true", "CI_PIPELINE_SOURCE": "push", "CI_COMMIT_SHA": "{pushed}"},
+        {"TF_BUILD": "True", "BUILD_REASON": "IndividualCI", "BUILD_SOURCEVERSION": "{pushed}"},
+        {"JENKINS_URL": "http://ci", "GIT_COMMIT": "{pushed}"},
+    ],
+)
+def test_a_push_is_judged_by_what_was_pushed(checkout: Checkout, system: dict[str, str]) -> None:
+    base, head, _ = evil(checkout)
+    checkout.check_out("evil")
+    for pushed, judges in ((base, base), (head, head), ("1" * 40, head)):  # the last is of another repository
+        named = {name: value.format(pushed=pushed) for name, value in system.items()}
+        assert judge(checkout, named).commit == judges
