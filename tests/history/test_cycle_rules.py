@@ -756,7 +756,7 @@ def test_results_older_than_their_rule(
     known = [record(time=own_time)] if own_time else []
     known += [record(time=other_time, decision_digest="other")] if other_time else []
     now = attempt("now", artifacts_time=data, policy_time=policy_time)
-    assert bool(policy_is_younger(known, now)) is told
+    assert bool(policy_is_younger(known, known, now)) is told
 
 
 @pytest.mark.parametrize(
