@@ -10,7 +10,7 @@ A run that dies in between leaves its intent, and the look counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -119,10 +119,11 @@ class Session:
             "scope": state.scope,
             "sign_flip_p": state.sign_flip_p,
         }
+        result = dict(draft.result) | facts
         record = draft._replace(
             alarms=alarms,
             claim=state.claim,
-            result=dict(draft.result) | facts,
+            result=result if state.numbers_shown else _withheld(result, look, state),
             state=dict(draft.state) | ({"restarted": state.restarted} if state.restarted else {}),
             streak=state.passed,
             verdict=state.verdict,
@@ -137,6 +138,20 @@ class Session:
 
 def _assessed(history: History, looks: Sequence[Look], outcomes: Sequence[Outcome]) -> tuple[CycleState, ...]:
     return one_winner([assess(history, *pair) for pair in zip(looks, outcomes, strict=True)], outcomes)
+
+
+_TELLING = frozenset({"b", "c", "high", "low", "p", "p_adjusted", "sd", "seed"})
+_TESTED = frozenset({"delta", "sign_flip_p"})
+
+
+def _withheld(result: Mapping[str, Scalar], look: Look, state: CycleState) -> dict[str, Scalar]:
+    """The result without what the report withholds; ``gate run --reveal`` computes it from the files again.
+
+    A test over cycles needs the gains of those that passed, and the baseline's mean shows a fall.
+    """
+    tested = look.rules.test is not None and state.status == "pass"
+    telling = _TELLING if tested else _TELLING | _TESTED
+    return {key: None if key in telling else value for key, value in result.items()}
 
 
 def _is_new(look: Look) -> bool:

@@ -171,3 +171,23 @@ def test_reports_of_branches_reproduce_in_the_merged_history(tmp_path: Path) -> 
     cycle(tmp_path, 50)
     for report in first:
         assert verified(report, tmp_path)[0] == 0, report
+
+
+@pytest.mark.parametrize(("test", "kept"), [("", False), (", test: sign_flip", True)])
+def test_the_history_holds_no_number_that_a_report_withheld(tmp_path: Path, test: str, *, kept: bool) -> None:
+    policy = POLICY.replace("required: 3", "required: 5").replace(
+        "looks: 5", f"looks: 9, feedback: verdict{test}"
+    )
+    main(["history", "init", str(tmp_path / "h.jsonl")], io.StringIO(), io.StringIO())
+    report = cycle(tmp_path, 1, policy=policy)
+    assert json.loads(report.read_bytes())["gating"]["delta"] is None
+    last = json.loads((tmp_path / "h.jsonl").read_text("utf-8").splitlines()[-1])
+    told = {key for key, value in last["result"].items() if value is not None}
+    always = {"n", "test", "baseline_mean", "baseline_se", "margin", "printed", "scope"}
+    assert (last["kind"], told) == ("outcome", always | ({"delta", "sign_flip_p"} if kept else set()))
+    shown = json.loads(cycle(tmp_path, 1, "--reveal", policy=policy).read_bytes())
+    assert shown["gating"]["delta"] == pytest.approx((60 - 21) / 200)
+    more = [json.loads(cycle(tmp_path, k, policy=policy).read_bytes()) for k in (2, 3, 4, 5)]
+    assert [one["cycles"]["passed"] for one in more] == [2, 3, 4, 5]
+    assert more[-1]["verdict"] == "promote"
+    assert more[-1]["gating"]["delta"] is not None
