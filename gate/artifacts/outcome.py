@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 
 from gate.artifacts.records import ABSENT, Records, deciding_metrics, deciding_paths, run_paths
-from gate.artifacts.run_words import cached_column, plain, said, status_column, tells_of_runs, without_result
+from gate.artifacts.run_words import (
+    cached_column,
+    code_column,
+    error_column,
+    flag_column,
+    plain,
+    said,
+    status_column,
+    tells_of_runs,
+    without_result,
+)
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import BoolArray, ReadRequest, Unread
 from gate.artifacts.values import NUMBER
@@ -118,7 +128,7 @@ class _Column:
         """What stands there in runs that are not known to have failed, and could say that they did."""
         if self.cells is None or self.any_fine or not (self.reserved or self.tells):
             return None
-        by_word = status_column(self.path.rpartition(".")[2]) or (self.reserved and self.name == "status")
+        by_word = _is_status(self.path) or (self.reserved and self.name == "status")
         doubt = self._doubt_of(by_word)
         words = Counter(
             shown(cell)[:LONGEST_WORD]
@@ -132,9 +142,20 @@ class _Column:
         return Unread(self.path, words, runs, by_word=by_word, reserved=reserved)
 
     def _doubt_of(self, by_word: bool) -> Test:
-        if not by_word:
-            return lambda cell: _is_filled(cell, text=self.text)
-        return _is_unknown if self.reserved else _without_result
+        last = self.path.rpartition(".")[2]
+        if code_column(last):
+            return _is_killed
+        if by_word:
+            return _is_unknown if self.reserved else _without_result
+        if flag_column(last):
+            return self._is_something
+        return lambda cell: _is_filled(cell, text=self.text)
+
+
+def _is_status(path: str) -> bool:
+    """Whether a word stands there on every run, by the last part of its name or the last two."""
+    parts = path.split(".")
+    return status_column(parts[-1]) or (status_column("_".join(parts[-2:])) and not error_column(parts[-1]))
 
 
 def _key(text: str) -> str:
@@ -166,13 +187,33 @@ def _is_filled(cell: Any, *, text: bool) -> bool:
     if isinstance(cell, Mapping | list):
         inner = cell.values() if isinstance(cell, Mapping) else cell
         return any(_is_filled(one, text=text) for one in inner)
-    if isinstance(cell, str) and said(cell) in {"passed", "ran"}:
+    if isinstance(cell, str) and _is_blank(cell):
         return False
     return not _is_number(cell, text=text) and _is_error(cell, text=True)
 
 
+def _is_blank(text: str) -> bool:
+    """Words that say that nothing broke; but "true" says that what the column is called did happen."""
+    word = plain(text)
+    return word in {"n_a", "na", "nil", "no", "not_applicable"} or (
+        said(text) in {"passed", "ran"} and word != "true"
+    )
+
+
+def _is_killed(cell: Any) -> bool:
+    """An exit code of a signal, of ``timeout`` or of no process at all, or a word that says so."""
+    text = shown(cell).strip() if _is_word(cell) else ""
+    if NUMBER.fullmatch(text):
+        return not 0 <= float(text) < 124
+    return _without_result(cell)
+
+
 def _without_result(cell: Any) -> bool:
-    return _is_word(cell) and without_result(shown(cell))
+    """Whether a word says so; a long text is what a model said."""
+    if not _is_word(cell):
+        return False
+    word = shown(cell)
+    return len(word) <= LONGEST_WORD and without_result(word)
 
 
 def _is_unknown(cell: Any) -> bool:

@@ -51,6 +51,38 @@ ERROR_COLUMNS = frozenset(
     | {"run_error", "api_error", "system_error", "infra_error", "crashed", "timed_out", "aborted"}
     | {"failure_mode", "failure_reason", "failure_type"}
 )
+FLAG_COLUMNS = frozenset(
+    {
+        "has_error",
+        "is_error",
+        "errored",
+        "crashed",
+        "timed_out",
+        "aborted",
+        "skipped",
+        "cancelled",
+        "canceled",
+    }
+    | {"killed", "oom", "out_of_memory", "interrupted", "preempted", "timeout"}
+)
+"""Columns that are true, or 1, where a run broke, also with is, was, has or did before them."""
+_ASKING = ("is_", "was_", "has_", "did_")
+_WHERE_IT_BROKE = (
+    _WHOSE_ERROR
+    | {"run", "model", "llm", "inference", "generation", "last", "final", "fatal"}
+    | {
+        "eval",
+        "evaluation",
+        "infra",
+        "infrastructure",
+        "completion",
+    }
+)
+_ABOUT_IT = frozenset(
+    {"type", "class", "message", "msg", "name", "text", "info", "details", "detail", "kind", "reason", "mode"}
+    | {"trace", "traceback", "description", "category", "cause"}
+)
+CODE_COLUMNS = frozenset({"exit_code", "exit_status", "returncode", "return_code", "exitcode"})
 STATUS_COLUMNS = frozenset(
     {"status", "state", "run_status", "run_state", "execution_status", "exit_status", "exit_reason"}
     | {"termination_reason", "completion_status", "job_status", "trial_status", "task_status"}
@@ -110,19 +142,54 @@ def without_result(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def error_column(name: str) -> bool:
     """Whether a column of this name holds something where a run broke."""
-    return plain(name) in ERROR_COLUMNS
+    word = plain(name)
+    return word in ERROR_COLUMNS or flag_column(name) or _names_an_error(word.split("_"))
+
+
+def _names_an_error(parts: list[str]) -> bool:
+    """``llm_error``, ``last_exception``, ``infra_failure``, ``exception_class``, ``fail_reason``."""
+    first, *rest = parts
+    if rest and first in {"error", "exception", "exc", "err", "failure", "fail"}:
+        return _ABOUT_IT.issuperset(rest)
+    broken = parts[-1] in {"error", "errors", "exception", "exceptions", "traceback"}
+    infra = parts[-1] in {"failure", "failures"} and {"agent", "model", "llm", "tool", "run"}.isdisjoint(
+        parts
+    )
+    return bool(rest) and (broken or infra) and _WHERE_IT_BROKE.issuperset(parts[:-1])
+
+
+def flag_column(name: str) -> bool:
+    """Whether 1 or true in a column of this name says that the run broke."""
+    word = plain(name)
+    bare = next((word.removeprefix(start) for start in _ASKING if word.startswith(start)), word)
+    return bare in FLAG_COLUMNS or word in FLAG_COLUMNS
+
+
+def code_column(name: str) -> bool:
+    """Whether a column holds the exit codes of processes."""
+    return plain(name) in CODE_COLUMNS
 
 
 @lru_cache(maxsize=4096)
 def status_column(name: str) -> bool:
     """Whether a column of this name holds a word on every run."""
-    return plain(name) in STATUS_COLUMNS
+    word = plain(name)
+    first, *rest = word.split("_")
+    if word in STATUS_COLUMNS | CODE_COLUMNS or not rest:
+        return word in STATUS_COLUMNS | CODE_COLUMNS | {"outcome", "verdict", "result"}
+    if rest[-1] == "reason":
+        return first in {"exit", "stop", "stopping", "finish", "end", "termination", "completion", "abort"}
+    return rest[-1] in {"status", "outcome"} or (rest[-1] == "state" and first in _WHOSE_RUN)
 
 
+_WHOSE_RUN = _WHERE_IT_BROKE | {"job", "trial", "task", "sample", "result", "test", "execution"}
+
+
+@lru_cache(maxsize=4096)
 def tells_of_runs(path: str) -> bool:
-    """Whether a column, by a part of its dotted name, may say that runs failed."""
+    """Whether a column, by a part of its dotted name or its last two parts, may say that runs failed."""
     parts = path.split(".")
-    return status_column(parts[-1]) or any(map(error_column, parts))
+    return status_column(parts[-1]) or status_column("_".join(parts[-2:])) or any(map(error_column, parts))
 
 
 @lru_cache(maxsize=4096)
@@ -136,12 +203,16 @@ def is_evidence(path: str) -> bool:
     return tells_of_runs(path) or cached_column(path)
 
 
-def told(row: Any, depth: int = 3, prefix: str = "") -> list[tuple[str, Any]]:
+DEEPEST = 8
+"""Levels of nested objects that are looked through."""
+
+
+def told(row: Any, depth: int = DEEPEST, prefix: str = "") -> list[tuple[str, Any]]:
     """(dotted name, cell) of all that may say so in one row of JSON."""
     found: list[tuple[str, Any]] = []
     for key, value in row.items():
-        if error_column(key) or status_column(key) or cached_column(key):
-            found.append((prefix + key, value))
-        elif depth > 1 and isinstance(value, dict):
+        if depth > 1 and isinstance(value, dict) and not error_column(key):
             found += told(value, depth - 1, f"{prefix}{key}.")
+        elif is_evidence(prefix + key):
+            found.append((prefix + key, value))
     return found

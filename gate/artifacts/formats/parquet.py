@@ -7,7 +7,7 @@ from typing import Any
 from gate.artifacts import engine
 from gate.artifacts.content import Content
 from gate.artifacts.records import Records, paths_of
-from gate.artifacts.run_words import is_evidence
+from gate.artifacts.run_words import DEEPEST, is_evidence
 from gate.artifacts.table import ReadRequest
 
 
@@ -16,7 +16,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     with engine.connect() as connection, engine.readable(content) as file:
         schema = engine.schema(connection, "read_parquet", file, content.path)
         paths = engine.flat_names(schema) if request is None else list(paths_of(request).values())
-        telling = [name for name in engine.flat_names(schema) if is_evidence(name)]
+        telling = [name for name in engine.flat_names(schema, DEEPEST) if is_evidence(name)]
         selected = {path: engine.select(path, schema) for path in dict.fromkeys([*paths, *telling])}
         present = {path: sql for path, sql in selected.items() if sql is not None}
         names = [name for name in schema if any(p == name or p.startswith(f"{name}.") for p in selected)]

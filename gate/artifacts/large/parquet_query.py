@@ -9,7 +9,7 @@ from gate.artifacts.bars import bar_columns
 from gate.artifacts.content import Content
 from gate.artifacts.large.pulled import Pulled, Query, lines_of, wanted
 from gate.artifacts.records import run_paths
-from gate.artifacts.run_words import is_evidence
+from gate.artifacts.run_words import DEEPEST, is_evidence
 from gate.artifacts.table import ReadRequest
 
 _INTEGERS = frozenset(
@@ -29,7 +29,7 @@ def pull(content: Content, request: ReadRequest) -> Pulled | None:
 
 def _pull(content: Content, request: ReadRequest, schema: dict[str, Any]) -> Pulled | None:
     kinds = {name: str(kind.id) for name, kind in schema.items()}
-    nested = [name for name in engine.flat_names(schema) if name not in kinds]
+    nested = [name for name in engine.flat_names(schema, DEEPEST) if name not in kinds]
     telling = any(map(is_evidence, nested)) or bar_columns(nested, request)
     want = None if telling else wanted(request, list(kinds))
     if want is None or not _fits(request, kinds, want.id, (*want.texts,), want.metrics):
