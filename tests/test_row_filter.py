@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -194,3 +195,41 @@ def test_a_first_look_can_choose_rows(tmp_path: Path) -> None:
     assert command("compare", *files, "--where", "name").code == 2
     assert "no row" in command("compare", *files, "--where", "name=rhyme").err
     assert "tells how runs ended" in command("init", *files, "--where", "value=1").err
+
+
+@pytest.mark.parametrize(
+    ("field", "refused"),
+    [
+        *[("state", True), ("status", True), ("best", True), ("run.status", True), ("score", True)],
+        *[("name", False), ("score_name", False), ("status.name", False), ("kind", False)],
+    ],
+)
+def test_a_selector_takes_no_run_by_how_it_ended(tmp_path: Path, field: str, refused: bool) -> None:
+    rows: Any = sides(runs=lambda side, i: [{field: "acc", "value": int(side == 1 or i % 3 > 0)}])
+    wanted = policy(BINARY, artifacts={"mapping": {"correct": f"runs[{field}=acc].value"}})
+    answer = decide(tmp_path, wanted, *([{k: r[k] for k in ("id", "runs")} for r in side] for side in rows))
+    if refused:
+        assert f"selects by '{field}'" in answer.error
+    else:
+        assert answer.verdict == "promote"
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json"])
+@pytest.mark.parametrize("path", ["runs[kind=acc].score", "run.list.0.score"])
+@pytest.mark.parametrize(("failed", "verdict"), [(0, "promote"), (9, "inconclusive")])
+def test_what_stands_beside_a_selected_value_is_read(
+    tmp_path: Path, failed: int, verdict: str, path: str, suffix: str
+) -> None:
+    """9 of 40 against none: two-sided p .0024."""
+    files = []
+    for side in (0, 1):
+        entries = [
+            [{"kind": "acc", "score": int(side == 1 or i % 3 > 0), "error": ["", "boom"][side * failed > i]}]
+            for i in range(N)
+        ]
+        rows = [{"id": f"q{i}", "runs": one, "run": {"list": one}} for i, one in enumerate(entries)]
+        files.append(tmp_path / f"{side}{suffix}")
+        text = json.dumps(rows) if suffix == ".json" else "".join(json.dumps(r) + "\n" for r in rows)
+        files[-1].write_text(text, encoding="utf-8")
+    wanted = policy(BINARY, artifacts={"mapping": {"correct": path}})
+    assert decide(tmp_path, wanted, *files).verdict == verdict

@@ -14,7 +14,7 @@ from gate.artifacts.detect import detect_content
 from gate.artifacts.large.way import BYTES, read_large
 from gate.artifacts.records import Records
 from gate.artifacts.registry import Format, named
-from gate.artifacts.rows import by_name, chosen_rows
+from gate.artifacts.rows import by_name, chosen_rows, refuse_telling_selectors
 from gate.artifacts.table import ItemTable, ReadRequest, Source
 from gate.errors import GateError, quoted
 
@@ -43,6 +43,7 @@ def _read(path: str, request: ReadRequest, *, plain: bool) -> ItemTable:
     try:
         chosen = chosen_format(content, request.format)
         name = chosen.name
+        refuse_telling_selectors(request, path)
         if request.system is not None and not chosen.systems:
             raise _no_systems(name, request.system, path)
         try:

@@ -46,6 +46,7 @@ def chosen_rows(records: Records, request: ReadRequest, path: str) -> Records:
 
 _TELLING = frozenset(
     {"status", "error", "errors", "exception", "failed", "failure", "failures", "outcome", "result", "score"}
+    | {"best", "selected", "accepted", "kept"}
     | {"completed", "finished", "ok", "success", "passed", "pass", "fail", "correct", "resolved", "valid"}
     | {"crashed", "timeout", "aborted", "skipped", "invalid", "verdict"}
 )
@@ -65,6 +66,24 @@ def _refuse_telling(name: str, request: ReadRequest, path: str) -> None:
             help="choose rows by what they are about (the metric's name, the data set); which words mean a "
             f"failed run is said by artifacts: {{failed: {{{name}: [...]}}}}",
         )
+
+
+def refuse_telling_selectors(request: ReadRequest, path: str) -> None:
+    """The same for what the mapping selects from a list: ``runs[state=final].score`` hides the others."""
+    for name, column in request.mapping.items():
+        for field in re.findall(r"\[([^\[\]=]+)=", column):
+            words = words_of(field.rpartition(".")[2])
+            names = words[-1:] and words[-1] in {"name", "metric", "key", "id"}
+            ends = not _TELLING.isdisjoint(words) or tells_of_runs(field) or words == ["state"]
+            if ends and not names:
+                raise GateError(
+                    "where_hides_runs",
+                    f"the mapping of {quoted(name)} selects by {quoted(field)}, which tells how runs ended "
+                    "or what they scored",
+                    where=path,
+                    help="select by what an entry is about (the metric's name); for several runs of an item "
+                    "write one row a run and name the column that numbers them in items.repeat",
+                )
 
 
 def _left_out(records: Records, request: ReadRequest, kept: Sequence[int]) -> LeftOut:

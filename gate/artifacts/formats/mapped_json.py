@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,8 +27,26 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     bare = {path: path.rpartition("[].")[2] for path in wanted}
     found = columns(rows, bare.values(), content.path)
     cells = {path: found[name] for path, name in bare.items() if name in found}
-    evidence = _evidence(enumerate(map(told, rows)), len(rows))
+    inside = entries_of(bare.values())
+    evidence = _evidence(enumerate([*told(row), *told_beside(row, inside)] for row in rows), len(rows))
     return Records(format="json", count=len(rows), cells=cells, evidence=evidence, available=names)
+
+
+def entries_of(paths: Iterable[str]) -> tuple[str, ...]:
+    """Of paths that lead into a list, by a selector or a position, the entry that holds the value."""
+    parents = (path.rpartition(".")[0] for path in paths)
+    return tuple(dict.fromkeys(parent for parent in parents if _IN_A_LIST.search(parent)))
+
+
+_IN_A_LIST = re.compile(r"\[[^\]]*\]|\.\d+(?:\.|$)")
+
+
+def told_beside(row: Any, entries: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """What stands beside a value in its entry of a list, by the names that lead there."""
+    for entry in entries:
+        found = lookup(row, entry)
+        if isinstance(found, Mapping):
+            yield from told(found, prefix=f"{entry}.")
 
 
 def _evidence(told_of: Iterable[tuple[int, list[tuple[str, Any]]]], count: int) -> dict[str, list[Any]]:
@@ -46,9 +65,10 @@ def load_lines(content: Content, request: ReadRequest | None) -> Records:
     cells: dict[str, list[Any]] = {path: [] for path in paths or ()}
     lines: list[int] = []
     telling: list[tuple[int, list[tuple[str, Any]]]] = []
+    inside = entries_of(paths or ())
     for number, row in json_lines(content):
         lines.append(number)
-        if said := told(row):
+        if said := [*told(row), *told_beside(row, inside)]:
             telling.append((len(lines) - 1, said))
         if len(kept) < 1000 or paths is None:
             kept.append(row)
