@@ -11,7 +11,24 @@ from gate.artifacts.table import FloatArray, ItemTable
 from gate.stats.fisher import fisher_two_sided
 
 Caution = tuple[str, str]
-_SENTINELS = (-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0, 0.0, 99.0, 999.0, 9999.0, 99999.0)
+_SENTINELS = (
+    -1.0,
+    -9.0,
+    -99.0,
+    -999.0,
+    -9999.0,
+    -99999.0,
+    0.0,
+    99.0,
+    999.0,
+    9999.0,
+    99999.0,
+    999999.0,
+    2.0**31 - 1,
+    2.0**32 - 1,
+    2.0**63,
+    1e9,
+)
 """What tools write where there is no result."""
 _RARE = 0.05
 """A value or an answer on both sides, or a 0 on one, needs an uneven share: two-sided Fisher p below this."""
@@ -32,7 +49,7 @@ def _sentinels(metric: str, baseline: ItemTable, candidate: ItemTable) -> Iterat
     tables = (baseline, candidate)
     sides = [table.values[metric] for table in tables]
     sides = [side[np.isfinite(side)] for side in sides]
-    for value in _SENTINELS:
+    for value in (*_SENTINELS, *_below_all(sides)):
         counts = [int((side == value).sum()) for side in sides]
         if not any(counts):
             continue
@@ -50,6 +67,16 @@ def _sentinels(metric: str, baseline: ItemTable, candidate: ItemTable) -> Iterat
             "which is a missing result; it was counted as a value"
         )
         yield "sentinel_values", text
+
+
+def _below_all(sides: Sequence[FloatArray]) -> list[float]:
+    """A whole number below 0, a hundred times as large as all others are and there more than once."""
+    values = np.concatenate(sides)
+    lowest = float(values.min()) if len(values) else 0.0
+    others = values[values != lowest]
+    far = len(others) > 0 and -lowest >= 100 * float(np.abs(others).max())
+    repeated = lowest.is_integer() and int((values == lowest).sum()) > 1
+    return [lowest] if far and repeated and lowest not in _SENTINELS else []
 
 
 def _apart(value: float, others: FloatArray) -> bool:

@@ -48,6 +48,12 @@ def look(folder: Path, value: float, counts: tuple[int, int], others: list[Any])
         (99, (3, 0), [10, 98, 60], False),
         (99, (3, 0), [10, 100, 60], False),
         (-7, (12, 0), PLAIN, False),
+        (-1000, (12, 0), PLAIN, True),
+        (-991, (12, 0), PLAIN, False),
+        (-1e9, (0, 2), PLAIN, True),
+        (-1e9, (0, 1), PLAIN, False),
+        (2**31 - 1, (3, 0), PLAIN, True),
+        (-0.5, (12, 0), [0.001, 0.002, 0.003], False),
         (-1, (12, 0), [5], False),
     ],
 )
@@ -59,7 +65,8 @@ def test_a_sentinel_on_one_side(
     assert ("sentinel_values" in answer.cautions()) is said
     if said:
         side = int(counts[1] > counts[0])
-        text = f"{counts[side]} {('baseline', 'candidate')[side]} values are {value} while all others lie in"
+        who = ("baseline", "candidate")[side]
+        text = f"{counts[side]} {who} values are {value:g} while all others lie in"
         assert f"{text} {min(others)}..{max(others)}" in answer.markdown.split("<details")[0]
         assert f"warning: 'score': {text}" in answer.out
 
