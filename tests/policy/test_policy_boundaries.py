@@ -347,6 +347,27 @@ def test_what_overlapping_splits_break(rail: str, fit: bool) -> None:
     assert accepted(text + "items: {design: resampled_splits}\n") is fit
 
 
+def test_the_test_that_overlapping_splits_break_is_named() -> None:
+    splits = "items: {design: resampled_splits}\n"
+    assert "test auto (t_guarded) does not hold" in refused(GRADED + splits).message
+    assert "test paired_t does not hold" in refused(GRADED + "  test: paired_t\n" + splits).message
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "advice"),
+    [
+        ("string_type", 7, 'if it is text, quote it: "7"'),
+        ("string_type", True, 'if it is text, quote it: "true"'),
+        ("string_type", [1], ""),
+        ("list_type", 7, "write [one, two]"),
+        ("bool_type", 1, ""),
+        ("float_type", True, ""),
+    ],
+)
+def test_how_a_value_is_written(kind: str, value: Any, advice: str) -> None:
+    assert values.wrong_value(kind, value, {}, "")[1] == advice
+
+
 @pytest.mark.parametrize(
     ("labels", "fit"),
     [

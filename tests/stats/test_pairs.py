@@ -133,7 +133,7 @@ def test_numbers_are_rounded_as_a_person_wrote_them():
 )
 def test_how_many_decimals_a_difference_keeps(size, decimals):
     one = tidy(np.array([1.25 * 10.0**-decimals]), np.array([size]))[0]
-    assert one == pytest.approx(10.0**-decimals, rel=1e-9)
+    assert one == pytest.approx(10.0**-decimals, rel=1e-9, abs=0)
 
 
 def test_each_pair_is_rounded_by_its_own_scores():
