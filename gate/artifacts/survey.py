@@ -170,7 +170,8 @@ def _survey(records: Records, path: str, wanted: str | None, id_name: str | None
         systems=tuple(systems) if isinstance(systems, list) else (),
         cautions=records.cautions,
         keys=keys,
-        cells={metric.name: columns.get(metric.name, ()) for metric in metrics} | {"": ids or ()},
+        cells={name: columns.get(name, ()) for name in (*(metric.name for metric in metrics), *groups)}
+        | {"": ids or ()},
     )
 
 

@@ -32,19 +32,18 @@ class Streak:
 
     def add(self, outcome: Record) -> None:
         """Take an outcome in: +1, unchanged or back to 0."""
-        holdout, candidate = outcome.holdout, outcome.candidate["id"]
+        holdout, names = outcome.holdout, candidate_names(outcome)
         self._compare_baselines(outcome)
         if outcome.state.get("held"):
             return  # neither a pass nor a failure, and the cycle may be scored again
         if outcome.status != "pass":
             self.reset(_ending(outcome))
         elif outcome.cycle not in self.cycles and (
-            holdout["kind"] == "fresh" or candidate not in self.candidates
+            holdout["kind"] == "fresh" or names.isdisjoint(self.candidates)
         ):
             self.passes.append(outcome)
         self.cycles.add(outcome.cycle)
-        if candidate:
-            self.candidates.add(candidate)
+        self.candidates |= names
 
     def reset(self, why: str) -> None:
         """Back to 0. The names stay used."""
@@ -73,15 +72,25 @@ def series_of(history: History, attempt: Attempt) -> list[Record]:
     ]
 
 
+def candidate_names(record: Record) -> set[str]:
+    """By what a candidate is known again: its system, and its very results, whatever they are compared with.
+
+    Records of the first schema go by the system alone; there another baseline began a streak anew.
+    """
+    results = "" if record.is_first else record.contender[1]
+    return {record.candidate["id"], results} - {""}
+
+
 def is_rescore(series: Sequence[Record], attempt: Attempt, window: str) -> bool:
     """Whether the lineage has scored this cycle before, or this candidate on items that are not new."""
-    cycle, candidate = attempt.cycle, "" if window == "fresh" else attempt.candidate_id
+    cycle = attempt.cycle
+    names = {attempt.candidate_id, attempt.identities["candidate"]} - {""} if window != "fresh" else set()
     return any(
         record.kind == "outcome"
         and record.candidate["lineage"] == attempt.lineage
         and not record.state.get("held")
         for record in series
-        if record.cycle == cycle or (candidate and record.candidate["id"] == candidate)
+        if record.cycle == cycle or not names.isdisjoint(candidate_names(record))
     )
 
 
@@ -103,7 +112,7 @@ def streak_of(series: Sequence[Record], attempt: Attempt, look: str, order: Orde
     before = [event for event, _ in own if event.digest not in counting]
     streak = Streak(
         cycles={record.cycle for record in before if not record.state.get("held")},
-        candidates={r.candidate["id"] for r in before if not r.state.get("held")} - {""},
+        candidates={name for r in before if not r.state.get("held") for name in candidate_names(r)},
         baselines={record.holdout["digest"]: record.baseline["digest"] for record in before},
         system=next((record.baseline["id"] for record in reversed(before) if record.baseline["id"]), ""),
         restarted=_why(events, resets, attempt),
@@ -139,7 +148,7 @@ def _about_the_same(one: Record, other: Record, sets: Mapping[str, ItemSet]) -> 
     if one.cycle == other.cycle:
         return True
     if "fresh" not in {one.holdout["kind"], other.holdout["kind"]}:
-        return bool(one.candidate["id"]) and one.candidate["id"] == other.candidate["id"]
+        return not candidate_names(one).isdisjoint(candidate_names(other))
     first, second = (sets[record.holdout["digest"]] for record in (one, other))
     return bool(overlapping(first, {second.digest: second}))
 

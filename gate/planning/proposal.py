@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gate.artifacts import Metric, Survey, survey
@@ -62,8 +62,8 @@ def propose(
         rails=tuple(found for found in others if found.direction == "lower"),
         watched=tuple(found for found in others if found.direction == "higher"),
         unknown=tuple(found for found in others if found.direction is None),
-        slices=first.columns,
-        clusters=first.clusters,
+        slices=_of_items(first.columns, first, second),
+        clusters=_of_items(first.clusters, first, second),
         gaps=tuple(found.name for found in common if found.name not in whole),
         cautions=tuple(_contradictions(common)),
         where=where or {},
@@ -178,6 +178,11 @@ def _gating(common: list[Metric], wanted: str | None, first: Survey, second: Sur
 
 def _is_reading(name: str, names: Container[str]) -> bool:
     return name.endswith(".success") and name.removesuffix(".success") in names
+
+
+def _of_items(names: Sequence[str], first: Survey, second: Survey) -> tuple[str, ...]:
+    """Those that say something of the item; what differs between the sides, as an answer does, is none."""
+    return tuple(name for name in names if name in second.columns and _equal(name, first, second))
 
 
 def _equal(name: str, first: Survey, second: Survey) -> bool:

@@ -45,7 +45,7 @@ def record(kind: str = "outcome", **fields: Any) -> Record:
     """A record about the attempt of ``history_world``; nested fields are given by their last name."""
     base: dict[str, Any] = {"digest": fields.pop("baseline", "baseline"), "id": fields.pop("baseline_id", "")}
     candidate = {
-        "digest": fields.pop("candidate", "candidate-c0"),
+        "digest": fields.pop("candidate", f"candidate-{fields.get('cycle', 'c0')}"),
         "id": fields.pop("candidate_id", ""),
         "lineage": fields.pop("lineage", "decision"),
     }
@@ -366,12 +366,13 @@ def test_a_replay_is_the_recorded_look() -> None:
         ({"cycle": "now", "kind": "intent"}, {}, False),
         ({"cycle": "old", "candidate_id": "v7"}, {"candidate_id": "v7"}, True),
         ({"cycle": "old", "candidate_id": "v7"}, {"candidate_id": "v8"}, False),
+        ({"cycle": "old", "candidate": "candidate-now", "baseline": "scored again"}, {}, True),
         ({"cycle": "old", "candidate_id": "v7"}, {"candidate_id": "v7", "items": items(5000)}, False),
         ({"cycle": "now", "candidate_id": "v7"}, {"candidate_id": "v7", "items": items(5000)}, True),
     ],
 )
 def test_what_is_scored_again(past: dict[str, Any], now: dict[str, Any], told: bool) -> None:
-    look = plan_look(history(record(**past)), attempt("now", **now), Rules())
+    look = plan_look(history(record(**({"candidate": "k"} | past))), attempt("now", **now), Rules())
     assert look.rescore is told
     assert ("rescored" in codes(look.cautions)) is told
 
@@ -396,6 +397,9 @@ def test_what_adds_to_a_streak() -> None:
     assert streak(*v7) == 1
     assert streak(*(record(cycle=c, candidate_id="v7", window="fresh") for c in "ab")) == 2
     assert streak(a, record(cycle="b", baseline="scored again")) == 2
+    again = record(cycle="b", candidate="candidate-a", baseline="scored again")
+    assert streak(a, again) == 1  # the candidate was not scored again, only the baseline
+    assert streak(a, again._replace(holdout={**again.holdout, "kind": "fresh"})) == 2
     x, y, z = (record(cycle=c, baseline_id=name) for c, name in zip("abc", ("v1", "v2", "v2"), strict=True))
     assert streak(x, y) == 1  # another baseline system is another comparison
     assert streak(x, y, z) == streak(x, a._replace(cycle="d"), z, y._replace(cycle="e")) == 2

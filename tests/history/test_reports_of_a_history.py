@@ -191,3 +191,20 @@ def test_the_history_holds_no_number_that_a_report_withheld(tmp_path: Path, test
     assert [one["cycles"]["passed"] for one in more] == [2, 3, 4, 5]
     assert more[-1]["verdict"] == "promote"
     assert more[-1]["gating"]["delta"] is not None
+
+
+def test_one_candidate_against_a_baseline_scored_thrice_is_one_cycle(tmp_path: Path) -> None:
+    main(["history", "init", str(tmp_path / "h.jsonl")], io.StringIO(), io.StringIO())
+    found = []
+    for number in (1, 2, 3):
+        again = artifact(tmp_path / f"again{number}.jsonl", set(range(number, 60 + number)))
+        more = ("--cycle", f"night{number}", "--baseline", again)
+        same = ("--candidate", artifact(tmp_path / "same.jsonl", set(range(50, 70))))
+        report = tmp_path / "r.json"
+        (tmp_path / "p.yaml").write_text(POLICY, encoding="utf-8")
+        words = ["run", "--policy", str(tmp_path / "p.yaml"), "--json", str(report), *more, *same]
+        main([*words, "--history", str(tmp_path / "h.jsonl")], io.StringIO(), io.StringIO())
+        found.append(json.loads(report.read_bytes()))
+    assert [one["cycles"]["passed"] for one in found] == [1, 1, 1]
+    assert {one["verdict"] for one in found} == {"hold"}
+    assert "rescored" in {caution["code"] for caution in found[2]["cautions"]}

@@ -191,3 +191,9 @@ def test_what_no_item_bounds_is_null_in_json(tmp_path: Path) -> None:
     document = look_document(first_look(propose(*files), Files(*files), "error"))
     assert document["largest_margin"]["proven"] is None
     json.dumps(document, allow_nan=False)
+
+
+def test_what_a_system_said_is_no_subset(tmp_path: Path) -> None:
+    rows = rows_of(correct=lambda k: k % 2, lang=lambda k: "de" if k % 3 else "en")
+    said = [[row | {"answer": f"text {(k * step) % 7}"} for k, row in enumerate(rows)] for step in (1, 2)]
+    assert "# slices: {by: [lang]," in policy_of(tmp_path, *said)
