@@ -507,7 +507,8 @@ def test_a_veto_tests_for_harm(lost: int) -> None:
     assert found.insufficient == ""
     assert "weak_data" not in {caution.code for caution in found.cautions}
     assert found.sign_test is None, "McNemar's is the sign test"
-    assert found.clean_sweep == 0.5 ** (104 + lost)
+    able = 100 + lost if lost > 4 else 104 + lost  # with a loss on the whole only what passed before can fail
+    assert found.clean_sweep == 0.5**able
     assert not found.first
 
 
