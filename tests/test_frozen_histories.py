@@ -120,6 +120,9 @@ def test_what_is_watched_or_shown_is_no_part_of_the_identity(tmp_path: Path) -> 
         assert history.read_bytes() == before
     other = {**asked(FROZEN / "watched", 2), "policy": {**started["policy"], "watch": []}}
     other["blocks"] = [{**block, "n": n} for block, n in zip(other["blocks"], (18, 22), strict=True)]
+    other["blocks"][1]["n"] = 21  # and results of the candidate's own: one item it does not pass
+    lost = {"baseline": {**first["blocks"][1]["baseline"]}, "candidate": {**first["blocks"][1]["candidate"]}}
+    other["blocks"].append({"n": 1, **lost, "candidate": {**lost["candidate"], "correct": 0}})
     done = run_again(other, tmp_path, history)
     assert done.report is not None, done.err
     assert (done.verdict, done.report["cycles"]["passed"]) == ("promote", 2)
