@@ -2,7 +2,7 @@
 
 Run: python tests/benchmarks/bench_history.py (exit code 1 beyond the limit)
 
-Seen on 2 cores, Python 3.11: 1.17 to 1.32 (one re-used holdout), 1.20 to 1.43 (fresh windows).
+Seen on 2 cores, Python 3.11: 1.17 to 1.45 (one re-used holdout), 1.20 to 1.43 (fresh windows).
 """
 
 from __future__ import annotations
