@@ -287,3 +287,12 @@ def test_the_other_reading_of_a_challenger() -> None:
     assert found[0].other.p_adjusted == pytest.approx(0.06)
     assert found[0].other.observed_rule is False
     assert replace(found[1], p_adjusted=None) == replace(gating(0.02), tested_rule=False, observed_rule=False)
+
+
+@pytest.mark.parametrize(("others", "said"), [(0, False), (3, True)])
+def test_a_veto_that_fired_is_not_said_to_be_unable(others: int, said: bool) -> None:
+    """p .01 is below .025 by itself; times four it is not, and neither is a clean sweep's .03."""
+    found = families(
+        [veto("m", 0.01, clean_sweep=0.03), *(veto(f"o{k}", 1.0) for k in range(others))], "holm"
+    )
+    assert ("veto_cannot_fire" in codes(found[0][0])) is said
