@@ -11,7 +11,7 @@ from history_world import attempt, items, run, session
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gate.cycles import Outcome, Rules, assess, plan_look
+from gate.cycles import Outcome, Rules, assess, item_set, plan_look
 from gate.cycles.chain import order_of
 from gate.cycles.promoted import was_promoted
 from gate.history import load
@@ -166,3 +166,12 @@ def test_neither_names_nor_the_order_of_lines_decide(
         for other in history.records:
             assert not (order.precedes(one, other) and order.precedes(other, one))
             assert order.precedes(one, other) or one.digest not in other.prev
+
+
+def test_a_window_too_large_for_marks_is_remembered_by_its_span(tmp_path: Path) -> None:
+    """More than 20,000 items keep no marks; another set of the same span cannot be shown to be new."""
+    large = item_set([f"case-{number:06d}" for number in range(20_001)], "large")
+    run(tmp_path / "h", attempt("first", items=large), FRESH3)
+    look = plan_look(load(tmp_path / "h"), attempt("next", items=large._replace(digest="other")), FRESH3)
+    assert look.window == "overlap"
+    assert [fault.code for fault in look.faults] == ["window_not_fresh"]
