@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.cli.completion import nearest_option, options_of, parser_of
-from gate.cli.main import COMMANDS, main
+from gate.cli.commands import COMMANDS, nearest_option, options_of, parser_of
+from gate.cli.main import main
 from gate.cli.progress import Progress
 from gate.planning.reproduce import first_difference
 

@@ -12,8 +12,8 @@ from black_box import BINARY, Answer, command, decide, policy, write_rows
 from seed_data import count_table
 
 from gate.compare.model import Comparison
-from gate.decide import judge
-from gate.multiplicity import challengers, families
+from gate.decide.multiplicity import challengers, families
+from gate.decide.verdict import judge
 from gate.stats.results import Interval
 
 Rows = list[dict[str, Any]]

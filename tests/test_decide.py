@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gate.compare.model import Comparison, SignTest
-from gate.decide import EXIT_CODES, Reason, decided, judge, outcome
+from gate.decide.verdict import EXIT_CODES, Reason, decided, judge, outcome
 from gate.stats.results import Interval
 
 MARGIN, TOLERANCE, LEVEL = 0.02, 0.03, 0.025

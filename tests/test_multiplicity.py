@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from gate.compare.model import Comparison, SignTest
-from gate.multiplicity import challengers, families
+from gate.decide.multiplicity import challengers, families
 from gate.stats.results import Interval
 
 LEVEL = 0.025

@@ -13,7 +13,7 @@ from typing import IO, cast
 from gate.artifacts import limits
 from gate.artifacts.content import Content
 from gate.artifacts.unpack import budget
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 STORED, DEFLATED, ZSTD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s5HLLLHH")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from gate.artifacts.table import ItemTable, Stated
-from gate.errors import GateError, examples, quoted
+from gate.values import GateError, examples, quoted
 
 Caution = tuple[str, str]
 _SAME = {

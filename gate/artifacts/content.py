@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from gate.artifacts import limits
 from gate.artifacts.encoding import BOM, decode, first_bytes
 from gate.artifacts.opening import open_regular, sha256_of
-from gate.errors import GateError
+from gate.values import GateError
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from gate.artifacts import limits
 from gate.artifacts.content import Content, line_too_long
 from gate.artifacts.encoding import BOM, refuse_wide
 from gate.artifacts.sniff import document_format, row_format
-from gate.errors import GateError
+from gate.values import GateError
 
 _MAGIC = (
     (b"PK\x05\x06", "an empty zip archive", ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from gate.errors import GateError
+from gate.values import GateError
 
 HEAD_BYTES = 65_536
 BOM = b"\xef\xbb\xbf"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gate.artifacts import limits
 from gate.artifacts.unpack import budget, refuse_hollow
-from gate.errors import GateError
+from gate.values import GateError
 
 if TYPE_CHECKING:
     import duckdb

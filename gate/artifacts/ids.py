@@ -9,7 +9,7 @@ from typing import Any
 
 from gate.artifacts import limits
 from gate.artifacts.records import ABSENT
-from gate.errors import GateError, examples, quoted
+from gate.values import GateError, examples, quoted
 
 Where = Callable[[int], str]
 """Row -> ``FILE:LINE`` for an error."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gate.artifacts.table import ItemTable
-from gate.errors import LARGEST, GateError, quoted
+from gate.values import LARGEST, GateError, quoted
 
 
 def out_of_range(metric: str, *tables: ItemTable) -> GateError | None:

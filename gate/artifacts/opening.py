@@ -8,7 +8,7 @@ import os
 import stat
 from typing import BinaryIO
 
-from gate.errors import GateError
+from gate.values import GateError
 
 _REASONS = {
     errno.ENOENT: ("artifact_not_found", "there is no such file"),

@@ -13,7 +13,7 @@ from gate.artifacts.outcome import ANY
 from gate.artifacts.records import ABSENT, RESERVED, Records, paths_of
 from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical
-from gate.errors import GateError
+from gate.values import GateError
 
 
 @dataclass(frozen=True, slots=True)

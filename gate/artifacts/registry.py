@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from gate.artifacts.content import Content
 from gate.artifacts.records import Records
 from gate.artifacts.table import ReadRequest
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 
 class Load(Protocol):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gate.artifacts import limits
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gate.artifacts.records import ABSENT
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 WORDS = frozenset(
     {

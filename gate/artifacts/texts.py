@@ -13,7 +13,7 @@ import numpy as np
 from gate.artifacts.records import ABSENT
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ObjectArray
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 
 def objects(cells: Sequence[Any]) -> ObjectArray:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from gate.artifacts import limits
-from gate.errors import GateError
+from gate.values import GateError
 
 
 def unpack(raw: BinaryIO, packing: str, path: str) -> tuple[BinaryIO, int]:

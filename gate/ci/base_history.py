@@ -9,10 +9,10 @@ from pathlib import Path
 from gate.ci.event import is_object_id
 from gate.ci.inputs import Inputs
 from gate.ci.repository import Repository
-from gate.errors import GateError
 from gate.history.files import first_record
 from gate.history.session import store_for
 from gate.policy.model import Policy
+from gate.values import GateError
 
 KEPT = "judging-history.jsonl"
 """The copy that the run reads, beside its reports."""

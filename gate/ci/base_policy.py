@@ -9,8 +9,8 @@ from typing import Final
 
 from gate.ci.event import Event, is_branch, is_object_id
 from gate.ci.repository import Repository
-from gate.errors import GateError, quoted
 from gate.policy import source
+from gate.values import GateError, quoted
 
 WORKTREE: Final = "worktree"
 _DEEPER: Final = "check out with fetch-depth: 2 or more, or set policy-ref to a full commit id"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gate.errors import GateError
+from gate.values import GateError
 
 Kind = Literal["queue", "change", "triggered", "trusted"]
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gate.ci.places import Places
-from gate.errors import GateError, quoted
-from gate.intake import NO_FILE
+from gate.run.intake import NO_FILE
+from gate.values import GateError, quoted
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "history-mode": ("normal", "read-only"),

@@ -13,8 +13,8 @@ from gate.ci.inputs import Inputs, inputs
 from gate.ci.places import Places, places
 from gate.ci.policy_change import PolicyChange, policy_change
 from gate.ci.repository import Repository
-from gate.errors import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
 from gate.policy.load import LoadedPolicy, loads
+from gate.values import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
 
 
 @dataclass

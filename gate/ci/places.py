@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 WORKSPACE = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY", "WORKSPACE")
 TEMPORARY = ("RUNNER_TEMP", "AGENT_TEMPDIRECTORY", "WORKSPACE_TMP")

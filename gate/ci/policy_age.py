@@ -15,9 +15,9 @@ from typing import Final
 
 from gate.ci.base_policy import WORKTREE, repository_of
 from gate.ci.repository import Repository
-from gate.errors import GateError
 from gate.policy import source
 from gate.policy.load import loads
+from gate.values import GateError
 
 MOST_VERSIONS: Final = 500
 Version = tuple[str, str]

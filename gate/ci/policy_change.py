@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.errors import GateError
 from gate.policy import source
 from gate.policy.load import LoadedPolicy, loads
 from gate.policy.weaker import weaknesses
+from gate.values import GateError
 
 
 @dataclass(frozen=True, slots=True)

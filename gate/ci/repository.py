@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from gate.ci.event import is_object_id
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 SECONDS: Final = 120
 SECONDS_OF_HISTORY: Final = 20

@@ -10,7 +10,6 @@ from gate.cli.progress import Progress
 from gate.cli.streams import Streams, one_line
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
-from gate.errors import EXIT_BLOCK, GateError
 from gate.planning.floors import planned_test
 from gate.planning.notes import policy_notes
 from gate.policy.load import LoadedPolicy, load
@@ -18,6 +17,7 @@ from gate.policy.model import Policy
 from gate.policy.rules import rule_ids
 from gate.policy.weaker import Change, weaknesses
 from gate.stats.assurance import assurance
+from gate.values import EXIT_BLOCK, GateError
 
 EPILOG = """\
 examples:

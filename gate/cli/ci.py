@@ -20,7 +20,7 @@ from gate.ci.results import FILES, Result, result_of
 from gate.ci.tell import tell
 from gate.cli.streams import Streams
 from gate.cli.targets import claim
-from gate.errors import EXIT_BUG, EXIT_CANNOT_DECIDE
+from gate.values import EXIT_BUG, EXIT_CANNOT_DECIDE
 
 EPILOG = """\
 examples:
@@ -53,7 +53,7 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
 
 
 def _fetch_policy(args: argparse.Namespace, streams: Streams) -> int:
-    from gate.cli.output import write_text
+    from gate.cli.targets import write_text
 
     found = read_policy(args.policy, args.policy_ref, event_of(os.environ), places(os.environ).workspace)
     if found is None:
@@ -110,7 +110,7 @@ def _choose_directory(job: Job) -> None:
 
 def _run_options(found: Inputs, directory: Path) -> argparse.Namespace:
     from gate.cli import run
-    from gate.cli.main import Parser
+    from gate.cli.commands import Parser
 
     parser = Parser(prog="gate run")
     run.arguments(parser)

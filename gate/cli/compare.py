@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from gate.cli.output import to_json, write_text
 from gate.cli.streams import Streams, one_line
-from gate.cli.targets import refuse_inputs
-from gate.errors import GateError, quoted
-from gate.intake import Files
+from gate.cli.targets import refuse_inputs, write_text
 from gate.planning.first_look import FirstLook, first_look, look_document
 from gate.planning.look_words import look_lines
 from gate.planning.proposal import propose
+from gate.report.document import to_json
+from gate.run.intake import Files
+from gate.values import GateError, quoted
 
 EPILOG = """\
 examples:

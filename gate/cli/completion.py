@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from difflib import get_close_matches
-from importlib import import_module
 
+from gate.cli.commands import COMMANDS, options_of
 from gate.cli.streams import Streams
 
 EPILOG = """\
@@ -25,40 +24,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Print the script."""
-    from gate.cli.main import COMMANDS
-
     words = {command: options_of(command) for command in COMMANDS}
     shell = {"bash": _bash, "zsh": _zsh, "fish": _fish}[args.shell]
     streams.print(shell(dict(COMMANDS), words))
     return 0
-
-
-def parser_of(command: str) -> argparse.ArgumentParser:
-    """The parser of one command, as ``gate COMMAND --help`` shows it."""
-    parser = argparse.ArgumentParser(prog=f"gate {command}", allow_abbrev=False)
-    import_module(f"gate.cli.{command}").arguments(parser)
-    return parser
-
-
-def options_of(command: str) -> tuple[str, ...]:
-    """Every option and every fixed word that a command takes."""
-    words: list[str] = []
-    for action in parser_of(command)._actions:
-        words += [option for option in action.option_strings if option.startswith("--")]
-        if isinstance(action, argparse._SubParsersAction):
-            words += list(action.choices)
-        elif not action.option_strings and action.choices:
-            words += [str(choice) for choice in action.choices]
-    return tuple(words)
-
-
-def nearest_option(command: str, message: str) -> str | None:
-    """``did you mean --baseline?`` for argparse's complaint about an option it does not know."""
-    unknown = [word.partition("=")[0] for word in message.split() if word.startswith("--")]
-    if not unknown or not message.startswith("unrecognized arguments"):
-        return None
-    near = get_close_matches(unknown[0], options_of(command), n=1)
-    return f"did you mean {near[0]}?" if near else None
 
 
 def _bash(commands: Mapping[str, str], words: Mapping[str, tuple[str, ...]]) -> str:

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gate.cli.streams import Streams, one_line
-from gate.errors import GateError
-
-SCHEMA = "gate.error/1"
+from gate.values import GateError
 
 
 def report_error(error: GateError, argv: Sequence[str], streams: Streams) -> None:
@@ -33,12 +31,14 @@ def _say(error: GateError, argv: Sequence[str], streams: Streams) -> None:
 
 
 def _write_document(error: GateError, argv: Sequence[str], streams: Streams) -> None:
+    from gate.report.document import error_document  # costs more than most errors need
+
     target = _json_target(argv)
     text = json.dumps(error_document(error), ensure_ascii=True, sort_keys=True) + "\n"
     if target == "-":
         streams.print(text)
     elif target is not None and _may_replace(Path(target)):
-        from gate.cli.output import write_text
+        from gate.cli.targets import write_text
 
         write_text(Path(target), text)
 
@@ -57,12 +57,6 @@ def stream_end(target: Path, wanted: bytes) -> bool:
     with target.open("rb") as stream:
         stream.seek(max(0, target.stat().st_size - 65536))
         return wanted in stream.read()
-
-
-def error_document(error: GateError) -> dict[str, object]:
-    """The error as programs read it."""
-    fields = {"code": error.code, "message": error.message, "where": error.where, "help": error.help}
-    return {"schema": SCHEMA, "error": fields}
 
 
 def _json_target(argv: Sequence[str]) -> str | None:

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from gate import __version__
 from gate.cli.streams import Streams
 from gate.cycles.chart import draw
-from gate.errors import GateError
 from gate.history.checks import head_line, join, require_head
 from gate.history.session import store_for
+from gate.values import GateError
 
 EPILOG = """\
 examples:

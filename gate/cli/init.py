@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 
 from gate.cli.compare import looked, two_files
-from gate.cli.output import write_text
 from gate.cli.streams import Streams, one_line
-from gate.errors import GateError
+from gate.cli.targets import write_text
 from gate.planning.policy_text import policy_text
+from gate.values import GateError
 
 EPILOG = """\
 examples:

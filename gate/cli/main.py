@@ -8,63 +8,15 @@ import os
 import sys
 
 from gate import __version__
-from gate.errors import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
+from gate.cli.commands import COMMANDS, Parser
+from gate.values import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
 
 TYPE_CHECKING = False  # typing itself would cost more than all of --version
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, NoReturn, TextIO
+    from typing import TextIO
 
     from gate.cli.streams import Streams
-
-COMMANDS = {
-    "run": "decide whether a candidate may replace its baseline",
-    "compare": "a first answer from two result files, without a policy",
-    "init": "propose a commented policy from two result files",
-    "check": "validate a policy and say what it can and cannot claim",
-    "plan": "how many items a decision needs, before anything is scored",
-    "selftest": "plant regressions and gains, and say what a policy catches",
-    "history": "start, show, verify or merge the history of past decisions",
-    "verify": "reproduce a report, or tell a deployment whether a candidate was promoted",
-    "schema": "print the JSON Schema of a policy, report or history record",
-    "render": "print a saved report in another format",
-    "formats": "list the result files that can be read",
-    "completion": "print a completion script for bash, zsh or fish",
-    "ci": "decide inside a CI job, by the policy of the base side",
-}
-
-
-class Once(argparse.Action):
-    """An option that may be given once: the last of two would win silently."""
-
-    def __call__(  # noqa: D102
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        given = namespace.__dict__.setdefault("_given", set())
-        if option_string and self.dest in given:
-            parser.error(f"{option_string} is given twice")
-        given.add(self.dest)
-        setattr(namespace, self.dest, values)
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose mistakes are GateErrors like all others."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.register("action", None, Once)
-        self.register("action", "store", Once)
-
-    def error(self, message: str) -> NoReturn:
-        """Turn argparse's complaint into the one error form."""
-        from gate.cli.completion import nearest_option
-
-        near = nearest_option(self.prog.partition(" ")[2], message)
-        raise GateError("usage", message, help=near or f"see {self.prog} --help")
 
 
 def console() -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from gate.cli.output import to_json, write_text
 from gate.cli.streams import Streams, one_line
-from gate.cli.targets import refuse_inputs
+from gate.cli.targets import refuse_inputs, write_text
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
-from gate.errors import LARGEST, GateError
 from gate.planning.costs import Prices
 from gate.planning.floors import least_items_for
 from gate.planning.plan import Plan, Question, gating_planned, plan, rules_of_policy
@@ -19,7 +17,9 @@ from gate.planning.variances import Variances, declared, of_rerun, pilot_varianc
 from gate.planning.world import Key, World, world_of
 from gate.policy.load import load
 from gate.policy.model import Items, Policy
+from gate.report.document import to_json
 from gate.stats.registry import default_method
+from gate.values import LARGEST, GateError
 
 EPILOG = """\
 examples:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
-from typing import Any, TextIO
+from typing import Any
 
-from gate.cli.streams import Streams
+from gate.cli.streams import Streams, colours
 
 EPILOG = """\
 examples:
@@ -56,14 +56,9 @@ def rendered(document: Mapping[str, Any], form: str, *, colour: bool = False) ->
 
         return markdown.markdown(document) if form == "markdown" else markdown.comment(document)
     if form == "json":
-        from gate.cli.output import to_json
+        from gate.report.document import to_json
 
         return to_json(dict(document))
     from importlib import import_module
 
     return str(getattr(import_module(f"gate.report.{form}"), form)(document))
-
-
-def colours(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Whether this stream is a terminal that shows colours, and nobody asked for none (no-color.org)."""
-    return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"

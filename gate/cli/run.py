@@ -14,10 +14,11 @@ from gate import __version__
 from gate.cli import output
 from gate.cli.streams import Streams
 from gate.cli.targets import check_targets
-from gate.errors import GateError
-from gate.intake import Files
-from gate.pipeline import Request, run
 from gate.policy.load import LoadedPolicy, load
+from gate.run.intake import Files
+from gate.run.pipeline import run
+from gate.run.request import Request
+from gate.values import GateError
 
 EPILOG = """\
 example:

@@ -9,11 +9,11 @@ from gate.cli.progress import Progress
 from gate.cli.streams import Streams, one_line
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
-from gate.errors import GateError
 from gate.planning.chance_words import finding_table, model
 from gate.planning.selftest import faults, selftest
 from gate.planning.world import world_of
 from gate.policy.load import load
+from gate.values import GateError
 
 EPILOG = """\
 examples:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -40,3 +41,8 @@ def one_line(text: str) -> str:
 
 def _commands(text: str) -> bool:
     return "##[" in text or text.lstrip().startswith("::")
+
+
+def colours(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether this stream is a terminal that shows colours, and nobody asked for none (no-color.org)."""
+    return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from gate.errors import GateError
+from gate.values import GateError
 
 REPORT_FILES = ("report.json", "summary.md", "report.html", "junit.xml", "flips.csv", "flagged.csv")
 """What --report-dir writes."""
@@ -129,3 +131,55 @@ def cannot_write(path: Path, reason: str) -> GateError:
         where=str(path),
         help="check the path, the rights and the free space",
     )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file as a whole: a reader sees the old text or the new one; no link is followed."""
+    try:
+        if path.parent == Path("/dev") or (path.exists() and not path.is_file()):
+            # A device or a pipe is written to. Replacing it would take /dev/null from the whole machine.
+            _write_through(path, text)
+            return
+        _replace(path, text.encode("utf-8"))
+    except OSError as error:
+        unread = error.errno == errno.ENXIO and path.is_fifo()
+        reason = "nobody reads from this pipe" if unread else error.strerror or str(error)
+        raise cannot_write(path, reason) from error
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """By way of a file without a name, where there are such files: a killed run leaves nothing behind."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        if not _written_unnamed(draft, data):
+            with draft.open("xb") as stream:
+                stream.write(data)
+        draft.chmod(0o644)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _written_unnamed(draft: Path, data: bytes) -> bool:
+    """Write the whole file before it gets its name; False where the system cannot."""
+    try:
+        handle = os.open(draft.parent, os.O_WRONLY | os.O_TMPFILE, 0o600)
+    except (AttributeError, OSError):
+        return False
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        try:
+            os.link(f"/proc/self/fd/{handle}", draft, follow_symlinks=True)
+        except OSError:
+            return False
+    return True
+
+
+def _write_through(path: Path, text: str) -> None:
+    """To a device, or to a pipe that somebody reads: opening one that nobody reads would wait for ever."""
+    handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_TRUNC)
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)

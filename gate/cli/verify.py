@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gate.cli.streams import Streams, one_line
-from gate.errors import EXIT_BLOCK, GateError
+from gate.values import EXIT_BLOCK, GateError
 
 if TYPE_CHECKING:
     from gate.planning.reproduce import Moment
@@ -63,9 +63,9 @@ def _promoted(args: argparse.Namespace, streams: Streams) -> int:
 
 
 def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
-    from gate.cli.output import to_json
     from gate.planning import reproduce
     from gate.policy.load import load
+    from gate.report.document import to_json
     from gate.report.saved import read_report
 
     saved = read_report(args.report)
@@ -132,9 +132,10 @@ def _again(reports: list[dict[str, Any]], moment: Moment | None) -> dict[str, An
     from gate import __version__
     from gate.cli.output import report_of
     from gate.history.store import MemoryStore
-    from gate.intake import Files
-    from gate.pipeline import Request, run
     from gate.policy.load import load
+    from gate.run.intake import Files
+    from gate.run.pipeline import run
+    from gate.run.request import Request
 
     provenance = reports[0]["provenance"]
     loaded = load(provenance["policy"])

@@ -10,11 +10,10 @@ from gate.compare.measure import changes_of
 from gate.compare.model import Comparison
 from gate.compare.selection import select
 from gate.compare.setting import Setting, TestChoice, both_readings
-from gate.errors import LARGEST
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Gating, Guardrail
 from gate.stats import single
-from gate.stats.results import Caution
+from gate.values import LARGEST, Caution
 
 
 def limit(

@@ -13,8 +13,9 @@ from gate.compare.setting import Setting, TestChoice
 from gate.stats.assurance import BOUNDED
 from gate.stats.binary_intervals import requested_interval
 from gate.stats.registry import METHODS
-from gate.stats.results import Caution, TestResult
+from gate.stats.results import TestResult
 from gate.stats.unconditional import exact_p
+from gate.values import Caution
 from gate.words import p_value
 
 VETOES = frozenset({"no_regression", "slice_no_regression"})

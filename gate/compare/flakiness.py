@@ -9,7 +9,7 @@ import numpy as np
 
 from gate.compare.selection import Selection
 from gate.stats.repeats import flaky, run_noise
-from gate.stats.results import Caution
+from gate.values import Caution
 
 
 def flaky_block(selection: Selection) -> dict[str, Any]:

@@ -10,11 +10,11 @@ import numpy as np
 from gate.compare.clustering import baseline_error, clustered_error, clusters_of
 from gate.compare.model import Change, Changes
 from gate.compare.selection import Selection, oriented_pairs
-from gate.errors import GateError
 from gate.stats import power, reference, registry, unconditional
 from gate.stats.clusters import CLUSTER_METHODS, run_clustered
 from gate.stats.pairs import Pairs
-from gate.stats.results import Caution, Interval, TestResult
+from gate.stats.results import Interval, TestResult
+from gate.values import Caution, GateError
 
 MOST_CHANGES = 5000
 """Changed items kept per direction; the counts in the report are always complete."""

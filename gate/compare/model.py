@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from gate.stats.results import Caution, Interval
+from gate.stats.results import Interval
+from gate.values import Caution
 from gate.words import number, signed
 
 ROUNDING = 1e-12

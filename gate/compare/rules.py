@@ -30,7 +30,7 @@ from gate.policy.model import Amount, Gating, Guardrail, Rule, Watch
 from gate.stats import power
 from gate.stats.distributions import binomial_sf
 from gate.stats.graded import clean_sweep
-from gate.stats.results import Caution
+from gate.values import Caution
 
 
 def _choice(rule: Rule) -> TestChoice:

@@ -13,7 +13,7 @@ from gate.compare.model import ROUNDING, at_least
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Amount, Guardrail, Policy, Rule, Watch
 from gate.policy.rules import gating_id, guardrail_ids
-from gate.stats.results import Caution
+from gate.values import Caution
 from gate.words import number
 
 Tables = Mapping[str | None, PairedTable]

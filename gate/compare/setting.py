@@ -9,7 +9,7 @@ from typing import Literal
 from gate.compare.model import Comparison
 from gate.pairing import PairedMetric
 from gate.stats import registry
-from gate.stats.results import Caution
+from gate.values import Caution
 from gate.words import count
 
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gate.artifacts.table import Unread
-from gate.errors import examples
 from gate.pairing import PairedTable
 from gate.stats.fisher import fisher_two_sided
-from gate.stats.results import Caution
+from gate.values import Caution, examples
 from gate.words import p_value
 
 UNEVEN = 0.01

@@ -12,7 +12,7 @@ from gate.cycles.ledger import sign_flip_p
 from gate.cycles.looks import Look, recorded_outcome
 from gate.cycles.record import Record, Scalar
 from gate.cycles.streak import Streak, series_of, streak_of
-from gate.stats.results import Caution
+from gate.values import Caution
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from gate.cycles.record import Record
-from gate.stats.results import Caution
+from gate.values import Caution
 
 
 @dataclass(frozen=True, slots=True)

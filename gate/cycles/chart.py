@@ -9,7 +9,7 @@ from gate.cycles.chain import History
 from gate.cycles.record import Record
 from gate.cycles.spent import spent_looks
 from gate.cycles.streak import why_first
-from gate.errors import quoted
+from gate.values import quoted
 
 TRACK: Final = 31
 _SHOWN: Final = {"outcome", "void", "waiver", "worn"}

@@ -17,8 +17,7 @@ from gate.cycles.ledger import (
     retry_risk,
     sign_flip_floor,
 )
-from gate.errors import GateError
-from gate.stats.results import Caution
+from gate.values import Caution, GateError
 
 POWERS: Final = (0.5, 0.8, 0.95)
 UNDECLARED_LOOKS: Final = 10

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gate.cycles.assess import CycleState, Outcome
-from gate.stats.results import Caution
+from gate.values import Caution
 
 NOT_WINNER = "not_winner"
 

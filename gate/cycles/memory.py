@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from gate.cycles.attempt import Attempt
 from gate.cycles.chain import History
 from gate.cycles.record import Record, Scalar
-from gate.errors import quoted
-from gate.stats.results import Caution
+from gate.values import Caution, quoted
 
 VOIDS_TO_FLAG = 3
 FALL_P = 0.01

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Protocol, TypeVar
 
-from gate.errors import GateError, quoted
-from gate.stats.results import Caution
+from gate.values import Caution, GateError, quoted
 
 
 class WaiverLike(Protocol):

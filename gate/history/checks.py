@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gate.cycles.chain import ChainError, History, ordered
 from gate.cycles.record import body, canonical
-from gate.errors import GateError
 from gate.history.files import create, load
+from gate.values import GateError
 
 SHORTEST_HEAD = 12
 

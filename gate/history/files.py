@@ -14,8 +14,8 @@ from pathlib import Path
 
 from gate.cycles.chain import History
 from gate.cycles.record import Record, seal
-from gate.errors import GateError
 from gate.history.reading import parse
+from gate.values import GateError
 
 LOCK_SECONDS = 60.0
 MOST_BYTES = 256 << 20

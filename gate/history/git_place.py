@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 SCHEME: Final = "git:"
 SECONDS: Final = 120

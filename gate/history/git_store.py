@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.cycles.chain import History
-from gate.errors import GateError
 from gate.history.files import first_record, link
 from gate.history.git_place import Git, GitPlace, resolved
 from gate.history.reading import parse
 from gate.history.store import Step, T
+from gate.values import GateError
 
 ATTEMPTS = 40
 LONGEST_PAUSE = 2.0

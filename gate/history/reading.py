@@ -14,8 +14,7 @@ from pydantic_core import from_json
 
 from gate.cycles.chain import ChainError, History, ordered
 from gate.cycles.record import SCHEMA, BadRecordError, Record, line_matches, record_of
-from gate.errors import GateError
-from gate.stats.results import Caution
+from gate.values import Caution, GateError
 
 _RESTORE = "restore the file from its last good copy (the branch or the artifact it was saved to)"
 

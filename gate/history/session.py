@@ -21,10 +21,9 @@ from gate.cycles.contest import one_winner
 from gate.cycles.looks import Look, plan_looks
 from gate.cycles.record import Record, Scalar
 from gate.cycles.spent import item_sets
-from gate.errors import GateError
 from gate.history.checks import require_head
 from gate.history.store import LocalStore, Store
-from gate.stats.results import Caution
+from gate.values import Caution, GateError
 
 
 @dataclass(frozen=True, slots=True)

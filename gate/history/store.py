@@ -9,9 +9,9 @@ from typing import Protocol, TypeVar
 
 from gate.cycles.chain import History
 from gate.cycles.record import Record
-from gate.errors import GateError
 from gate.history.files import first_record, init, link, load, locked
 from gate.history.reading import uncollected
+from gate.values import GateError
 
 T = TypeVar("T")
 Step = Callable[[History], tuple[Sequence[Record], T]]

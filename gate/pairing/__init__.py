@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gate.artifacts.table import BoolArray, ItemTable
-from gate.errors import GateError, examples
 from gate.pairing.align import align, items_digest
 from gate.pairing.columns import cluster_codes, merged_column, refuse_unequal, shown_columns
 from gate.pairing.model import (
@@ -15,6 +14,7 @@ from gate.pairing.model import (
 )
 from gate.pairing.readings import missing_share, paired_metric
 from gate.pairing.side import Side, side_of
+from gate.values import GateError, examples
 
 __all__ = ["MetricRule", "PairCounts", "PairedMetric", "PairedTable", "PairingRules", "items_digest", "pair"]
 

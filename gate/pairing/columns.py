@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gate.artifacts.table import BoolArray, ObjectArray
-from gate.errors import GateError, examples
 from gate.pairing.model import IndexArray
 from gate.pairing.side import Side, absent, text_per_item
+from gate.values import GateError, examples
 
 
 def refuse_unequal(

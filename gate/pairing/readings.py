@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from gate.artifacts.table import FloatArray, Missing
-from gate.errors import GateError, examples, quoted
 from gate.pairing.model import IndexArray, MetricRule, PairedMetric, PairingRules
 from gate.pairing.side import Side
+from gate.values import GateError, examples, quoted
 
 
 def paired_metric(

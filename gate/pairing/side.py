@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.artifacts.table import BoolArray, ItemTable, ObjectArray
-from gate.errors import GateError, examples
 from gate.pairing.align import ascending
 from gate.pairing.model import IndexArray
+from gate.values import GateError, examples
 
 
 @dataclass(frozen=True, slots=True)

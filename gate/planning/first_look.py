@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from gate.compare.every_rule import measure
 from gate.compare.model import Comparison
 from gate.compare.selection import oriented_pairs, select
-from gate.intake import Files, ItemSet, item_sets
-from gate.measuring import measure
 from gate.planning.proposal import Proposal
 from gate.policy.load import loads
 from gate.policy.model import Policy
 from gate.report.document import changes, comparison
+from gate.run.intake import Files, ItemSet, item_sets
 from gate.stats import registry
 from gate.stats.power import smallest_effect
 from gate.stats.reference import sd_difference
-from gate.stats.results import Caution
+from gate.values import Caution
 
 ALPHA = 0.05
 LEVEL = ALPHA / 2

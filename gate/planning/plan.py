@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gate.errors import GateError
 from gate.planning.costs import Prices, expected_cost
 from gate.planning.design import Need, Planned, Row, Seen, margin_seen, needs, row
 from gate.planning.floors import least_items_of
@@ -13,6 +12,7 @@ from gate.planning.variances import Variances
 from gate.planning.world import Key, World
 from gate.policy.model import Amount, Policy
 from gate.policy.rules import gating_id, guardrail_ids
+from gate.values import GateError
 
 MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
 CURVE_STEPS = 13

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.artifacts.table import BoolArray
-from gate.decide import FAIL, NOT_GATED, PASS
+from gate.decide.verdict import FAIL, NOT_GATED, PASS
 from gate.planning.planting import Plant, largest
 from gate.planning.trials import Trials
 from gate.planning.world import Key, World

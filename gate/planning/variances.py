@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.compare.selection import select
-from gate.intake import Files, item_set
 from gate.pairing import PairedTable
 from gate.planning.rule_power import Spread
 from gate.planning.world import Key, World
 from gate.policy.model import Policy, Rule
+from gate.run.intake import Files, item_set
 from gate.stats.repeats import run_noise
 
 DEFAULT_DISCORDANCE = 0.10

@@ -15,11 +15,11 @@ import numpy as np
 
 from gate.artifacts.table import BoolArray, FloatArray
 from gate.compare.sanity import direction_doubts
-from gate.errors import GateError
-from gate.intake import Files, item_sets
 from gate.pairing import PairedMetric, PairedTable
 from gate.planning.noise import Noise, noise_of, share_for_discordance
 from gate.policy.model import Policy, Systems
+from gate.run.intake import Files, item_sets
+from gate.values import GateError
 
 Key = tuple[str | None, str]
 """(item set, metric)."""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
-from gate.errors import examples, quoted
-from gate.policy.between import amount, conflict, is_new, is_share, margin_test
 from gate.policy.findings import Finding, Path
 from gate.policy.methods import (
     BINARY_TESTS,
@@ -16,13 +13,12 @@ from gate.policy.methods import (
     NEEDS_INDEPENDENT_SPLITS,
     PASS_FAIL_TOO,
 )
+from gate.policy.model import Guardrail, Policy, Rule, amount, conflict, is_new, is_share, margin_test
 from gate.policy.rules import SLICE, guardrail_ids, rule_ids
-
-if TYPE_CHECKING:
-    from gate.policy.model import Guardrail, Policy, Rule
+from gate.values import examples, quoted
 
 
-def policy(p: Policy) -> Iterator[Finding]:
+def between_sections(p: Policy) -> Iterator[Finding]:
     """The whole policy, section against section."""
     yield from is_new(p.show, "show")
     yield from _one_meaning(p)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gate.errors import quoted
+from gate.values import quoted
 
 Path = tuple[str | int, ...]
 """A key's way through the policy, e.g. ``("guardrails", 1, "tolerance")``."""

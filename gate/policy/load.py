@@ -10,13 +10,14 @@ from types import MappingProxyType
 
 from pydantic import ValidationError
 
-from gate.errors import GateError
 from gate.policy import source
+from gate.policy.across import between_sections
 from gate.policy.digest import decision_digest
 from gate.policy.explain import explain
 from gate.policy.findings import Finding, Path
 from gate.policy.model import Policy
 from gate.policy.tree import Tree, parse
+from gate.values import GateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,10 @@ def _validated(tree: Tree) -> tuple[Policy | None, list[Finding]]:
     if not isinstance(tree.value, dict):
         return None, tree.findings or [_no_mapping(tree)]
     try:
-        return Policy.model_validate(tree.value), tree.findings
+        policy = Policy.model_validate(tree.value)
     except ValidationError as error:
         return None, tree.findings + explain(error, tree.lines, [finding.path for finding in tree.findings])
+    return policy, [*tree.findings, *between_sections(policy)]
 
 
 def _no_mapping(tree: Tree) -> Finding:

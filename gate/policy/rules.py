@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from gate.policy.model import Guardrail, Policy, Watch
+from gate.policy.model import Guardrail, Policy, Watch
 
 MUST_PASS = "must_pass"  # noqa: S105 - the id of a rule
 SLICE = "slice:"

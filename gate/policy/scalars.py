@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 
-from gate.errors import LARGEST, quoted
 from gate.policy.findings import Finding
+from gate.values import LARGEST, quoted
 
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"(?:[-+]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?")

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 
-from gate.errors import GateError
+from gate.values import GateError
 
 MAX_BYTES = 1 << 20
 # Controls, foreign line ends, bidirectional overrides, byte order mark: what a reviewer cannot see.

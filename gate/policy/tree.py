@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from gate.errors import quoted
 from gate.policy.findings import Finding, Path, dotted
 from gate.policy.scalars import Date, plain
+from gate.values import quoted
 
 MAX_DEPTH = 32
 MAX_NODES = 50_000

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gate.errors import quoted
 from gate.policy import strictness as s
 from gate.policy.base import Model
 from gate.policy.model import Artifacts, Cycles, Gating, Guardrail, Items, Policy, Slices, Waiver
 from gate.policy.shared import rail_key, side_effect
 from gate.policy.strictness import Compare, Effect
+from gate.values import quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from gate.compare.model import Change, Changes, Comparison, Flagged
-from gate.decide import EXIT_CODES
-from gate.outcome import Decided
+from gate.decide.verdict import EXIT_CODES
 from gate.pairing import PairCounts
-from gate.stats.results import Caution, Interval
+from gate.run.decided import Decided
+from gate.stats.results import Interval
+from gate.values import Caution, GateError
 
 SCHEMA = "gate.report/1"
 
@@ -199,3 +201,14 @@ def several(documents: Sequence[dict[str, Any]], winner: str | None, verdict: st
         "reports": list(documents),
         **({} if all(one.get("decides", True) for one in documents) else {"decides": False}),
     }
+
+
+def error_document(error: GateError) -> dict[str, object]:
+    """The error as programs read it."""
+    fields = {"code": error.code, "message": error.message, "where": error.where, "help": error.help}
+    return {"schema": "gate.error/1", "error": fields}
+
+
+def to_json(report: Mapping[str, Any]) -> str:
+    """Canonical JSON with a newline: the same report gives the same bytes everywhere."""
+    return json.dumps(report, ensure_ascii=True, sort_keys=True, indent=1, allow_nan=False) + "\n"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gate.errors import GateError
+from gate.values import GateError
 
 Report = Mapping[str, Any]
 

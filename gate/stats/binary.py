@@ -11,7 +11,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from gate.errors import GateError
 from gate.stats.distributions import (
     Floats,
     beta_cdf,
@@ -24,7 +23,8 @@ from gate.stats.distributions import (
     normal_sf,
 )
 from gate.stats.inversion import lower_limit
-from gate.stats.results import Caution, Interval, TestResult
+from gate.stats.results import Interval, TestResult
+from gate.values import Caution, GateError
 
 MARGIN_TESTS = "exact_unconditional, tango or gaffke"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from gate.errors import GateError
 from gate.stats.pairs import Pairs
 from gate.stats.results import Interval, TestResult
+from gate.values import GateError
 
 Scale = tuple[float, float]
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gate.errors import GateError
 from gate.stats.bounds import Scale
 from gate.stats.cluster_data import Clusters, cr2_variance
 from gate.stats.cluster_results import Ask, cluster_result, no_spread
@@ -19,8 +18,9 @@ from gate.stats.clustered_mcnemar import durkalski, obuchowski, yang
 from gate.stats.distributions import t_quantile, t_sf
 from gate.stats.pairs import Floats
 from gate.stats.resampling import Outcome, flip_counts, percentile_counts
-from gate.stats.results import Caution, Interval, TestResult
+from gate.stats.results import Interval, TestResult
 from gate.stats.seeding import DEFAULT_RESAMPLES, LADDER, borderline, enough_resamples, generator, seed_from
+from gate.values import Caution, GateError
 
 FEWEST_CLUSTERS = 6
 EXACT_CLUSTERS = 16

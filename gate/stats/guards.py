@@ -12,7 +12,8 @@ from gate.stats.gaffke import bounded_p, gaffke
 from gate.stats.graded import hall, student
 from gate.stats.moments import moments
 from gate.stats.pairs import Pairs
-from gate.stats.results import Caution, Interval, TestResult
+from gate.stats.results import Interval, TestResult
+from gate.values import Caution
 
 FEWEST_CHANGED = 10
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gate.errors import GateError
 from gate.stats import binary, graded, guards, resampling, signed
 from gate.stats.bounds import Scale, difference_bounds, within
 from gate.stats.gaffke import gaffke
@@ -14,6 +13,7 @@ from gate.stats.pairs import Pairs
 from gate.stats.results import TestResult
 from gate.stats.seeding import DEFAULT_RESAMPLES
 from gate.stats.unconditional import exact_unconditional
+from gate.values import GateError
 
 Kind = Literal["binary", "graded", "both"]
 

@@ -19,8 +19,9 @@ from gate.stats.draws import ITEMS_PER_COUNT, bootstrap_means, bootstrap_moments
 from gate.stats.graded import no_spread
 from gate.stats.moments import moments
 from gate.stats.pairs import Floats, Pairs, decimals_for
-from gate.stats.results import Caution, Interval, TestResult
+from gate.stats.results import Interval, TestResult
 from gate.stats.seeding import LADDER, borderline, enough_resamples, generator, rank_at, seed_for
+from gate.values import Caution
 
 MOST_WORK = 1_500_000_000  # item draws that a raised B may cost
 

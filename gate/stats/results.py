@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """A warning that is a value: a stable code and one sentence for a person."""
-
-    code: str
-    message: str
+from gate.values import Caution
 
 
 @dataclass(frozen=True, slots=True)

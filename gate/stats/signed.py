@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from gate.errors import GateError
 from gate.stats.distributions import Floats, binomial_sf, clip_p, normal_sf
 from gate.stats.inversion import lower_limit, upper_limit
 from gate.stats.pairs import Pairs, tidy
-from gate.stats.results import Caution, Interval, TestResult
+from gate.stats.results import Interval, TestResult
+from gate.values import Caution, GateError
 
 EXACT_RANKS = 200  # non-zero differences up to which the law of the rank sum is convolved
 MEAN_TESTS = "t_guarded, paired_t, bootstrap, sign_flip or gaffke (pass/fail: exact_unconditional, tango)"

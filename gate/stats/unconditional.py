@@ -15,7 +15,8 @@ from gate.stats.binary import no_disagreement, tango, tango_interval, tango_stat
 from gate.stats.distributions import Floats, binomial_sf, clip_p, clopper_pearson, normal_sf
 from gate.stats.inversion import lower_limit, upper_limit
 from gate.stats.pairs import Pairs
-from gate.stats.results import Caution, Interval, TestResult
+from gate.stats.results import Interval, TestResult
+from gate.values import Caution
 
 MOST_DISCORDANT = 5000
 GRID, REFINED = 120, 31

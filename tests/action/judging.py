@@ -6,7 +6,7 @@ import pytest
 
 from gate.ci.base_policy import PolicyText, read_policy
 from gate.ci.event import event_of
-from gate.errors import GateError
+from gate.values import GateError
 
 from .jobs import LOOSE, Checkout, pull_request
 

@@ -14,7 +14,7 @@ from gate.ci.outputs import dotenv, heredoc, write_outputs
 from gate.ci.policy_change import PolicyChange
 from gate.ci.results import Result
 from gate.ci.summary import BUDGET, LIMIT, append, compose, fit, notes_block
-from gate.cli.output import write_text
+from gate.cli.targets import write_text
 
 from .composite import log_commands, parse_values
 from .scenarios import HOSTILE

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gate.artifacts import ItemTable, ReadRequest, read
-from gate.errors import GateError
+from gate.values import GateError
 
 
 def write(folder: Path, name: str, content: str | bytes) -> str:

@@ -22,7 +22,7 @@ import zstandard
 
 import gate.artifacts
 from gate.artifacts import ReadRequest, read, survey
-from gate.errors import GateError
+from gate.values import GateError
 
 from .helpers import refusal, write
 from .tools import zipped

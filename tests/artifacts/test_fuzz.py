@@ -21,7 +21,7 @@ from gate.artifacts import ItemTable, comparable, describe_formats, detect, read
 from gate.artifacts.content import open_content
 from gate.artifacts.large.way import read_large
 from gate.artifacts.reading import read_plain
-from gate.errors import GateError
+from gate.values import GateError
 
 from . import tools
 from .helpers import ask, write

@@ -15,7 +15,7 @@ import zstandard
 
 from gate.artifacts import limits
 from gate.artifacts.strict_json import parse_document
-from gate.errors import GateError
+from gate.values import GateError
 
 from .helpers import refusal, table, values
 from .tools import zipped

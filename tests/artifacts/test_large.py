@@ -20,7 +20,7 @@ from gate.artifacts.detect import detect_content
 from gate.artifacts.large.bytesort import rows_of, sort_rows
 from gate.artifacts.large.way import read_large
 from gate.artifacts.reading import read_plain
-from gate.errors import GateError
+from gate.values import GateError
 
 from .helpers import ask, jsonl, write
 

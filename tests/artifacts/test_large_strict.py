@@ -13,8 +13,8 @@ import pytest
 from gate.artifacts import ItemTable, ReadRequest, engine, read_pair
 from gate.artifacts.large import scan
 from gate.artifacts.reading import read_plain
-from gate.errors import GateError
 from gate.pairing import items_digest
+from gate.values import GateError
 
 from .helpers import ask, jsonl, write
 from .test_large import FULL, ROWS, check_same, csv, fast

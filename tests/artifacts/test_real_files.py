@@ -10,7 +10,7 @@ import pytest
 
 from gate.artifacts import ItemTable, read
 from gate.artifacts.compatibility import comparable
-from gate.errors import GateError
+from gate.values import GateError
 
 from . import tools
 from .helpers import ask, refusal, table, values, write

@@ -32,13 +32,13 @@ from gate.compare.model import Comparison, SignTest, at_least
 from gate.compare.rules import gating, guardrail, subset, veto_mde, watched
 from gate.compare.selection import select
 from gate.compare.setting import Setting, TestChoice
-from gate.errors import GateError
 from gate.pairing import PairedTable
 from gate.policy.model import Relative, Watch
 from gate.stats import registry
 from gate.stats.pairs import from_counts
 from gate.stats.results import Interval
 from gate.stats.unconditional import berger_boos_g
+from gate.values import GateError
 
 GAIN = blocks((40, 0, 1), (5, 1, 0), (155, 1, 1))
 """Exact one-sided p of 40 against 5: far below every level used here."""

@@ -12,9 +12,9 @@ from gate.cycles.chart import draw
 from gate.cycles.claims import check_rules, policy_claims
 from gate.cycles.promoted import was_promoted
 from gate.cycles.waivers import active_waivers
-from gate.errors import GateError
 from gate.history import load
 from gate.policy.model import Policy, Waiver
+from gate.values import GateError
 
 
 @pytest.mark.parametrize(("alpha", "fewest"), [(0.1, 4), (0.05, 5), (0.01, 7)])

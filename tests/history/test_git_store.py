@@ -9,9 +9,9 @@ import pytest
 from history_world import attempt, program, run, session
 
 from gate.cycles import Rules
-from gate.errors import GateError
 from gate.history.git_place import GitPlace, git_place
 from gate.history.session import store_for
+from gate.values import GateError
 
 
 def git(*arguments, cwd=None):

@@ -14,9 +14,9 @@ from history_world import REPOSITORY, attempt, run
 from gate.cycles import Rules
 from gate.cycles.promoted import was_promoted
 from gate.cycles.record import BadRecordError
-from gate.errors import GateError
 from gate.history import Record, init, load, locked
 from gate.history.reading import parse
+from gate.values import GateError
 
 POLICY = "version: 1\nname: p\ngating: {metric: ok, kind: binary, direction: higher, margin: 0.01}\n"
 

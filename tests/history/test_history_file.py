@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gate.cycles import Rules
-from gate.errors import GateError
 from gate.history import Record, head_line, init, join, load, locked, require_head
+from gate.values import GateError
 
 
 def note(path, text, cycle="c"):

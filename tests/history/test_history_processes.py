@@ -8,8 +8,8 @@ import pytest
 from history_world import attempt, program, run
 
 from gate.cycles import Rules, plan_look
-from gate.errors import GateError
 from gate.history import Record, init, load, locked
+from gate.values import GateError
 
 LEDGER = Rules(looks=9)
 RUN = """
@@ -99,7 +99,7 @@ def test_runs_at_once_share_the_looks_out(tmp_path):
 
 FULL = """
 import resource
-from gate.errors import GateError
+from gate.values import GateError
 from gate.history import Record, locked
 path, room = sys.argv[1], int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
@@ -133,7 +133,7 @@ def test_a_full_disk_loses_the_new_record_only(tmp_path, room):
 def test_a_full_disk_starts_no_history(tmp_path):
     source = """
 import resource
-from gate.errors import GateError
+from gate.values import GateError
 from gate.history import init
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 try:

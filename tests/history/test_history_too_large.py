@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.errors import GateError
 from gate.history.files import MOST_BYTES, load, locked
+from gate.values import GateError
 
 
 def test_a_huge_file_is_not_read_into_memory(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 from history_world import attempt, items, nights, run, session
 
 from gate.cycles import Outcome, Rules, plan_look
-from gate.errors import GateError
 from gate.history import load
+from gate.values import GateError
 
 LEDGER = Rules(looks=9)
 FRESH = Rules(required=2, windows="fresh")

@@ -45,7 +45,12 @@ RUNS = [
     "tests/test_policy_key_effects.py",
 ]
 TESTS = {
-    "decide": ["tests/test_decide.py", *RUNS],
+    "decide": [
+        "tests/test_decide.py",
+        "tests/test_multiplicity.py",
+        *RUNS,
+        "tests/planning/test_selftest.py",
+    ],
     "compare": [
         "tests/compare",
         "tests/test_sanity.py",
@@ -57,12 +62,6 @@ TESTS = {
     "cycles": ["tests/history", "tests/cycles", *RUNS],
     "policy": ["tests/policy", *RUNS],
     "pairing": ["tests/pairing", "tests/artifacts/test_ids.py", *RUNS],
-    "multiplicity": [
-        "tests/test_multiplicity.py",
-        "tests/test_decide.py",
-        *RUNS,
-        "tests/planning/test_selftest.py",
-    ],
     "stats": ["tests/stats", *RUNS, "tests/planning/test_power.py"],
 }
 """Room of ``gate`` -> the tests meant for it, the nearest first."""

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.artifacts.table import ItemTable, Missing, Source
-from gate.errors import GateError
 from gate.pairing import MetricRule, PairingRules, items_digest, pair
+from gate.values import GateError
 
 NAN = float("nan")
 BINARY = {"m": MetricRule("binary", "higher")}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gate.errors import GateError
 from gate.planning.proposal import Proposal, propose
+from gate.values import GateError
 
 
 def chosen(

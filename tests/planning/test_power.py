@@ -10,12 +10,12 @@ import pytest
 from scipy.stats import binomtest, multinomial, norm
 from statsmodels.stats.power import normal_sample_size_one_tail
 
-from gate.errors import GateError
 from gate.planning.costs import Prices, expected_cost
 from gate.planning.design import Planned, needs, row, together
 from gate.planning.plan import Question, gating_planned, plan
 from gate.planning.rule_power import Spread, least_items, mcnemar_rule, observed_rule
 from gate.planning.variances import Variances, declared
+from gate.values import GateError
 
 
 def by_hand(n: int, psi: float, gain: float, margin: float, level: float) -> float:

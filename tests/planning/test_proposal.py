@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from gate.artifacts.directions import direction_by_name, direction_of
-from gate.errors import GateError
-from gate.intake import Files
 from gate.planning.first_look import first_look, look_document
 from gate.planning.policy_text import policy_text
 from gate.planning.proposal import propose
 from gate.policy.load import loads
+from gate.run.intake import Files
+from gate.values import GateError
 
 Rows = list[dict[str, Any]]
 

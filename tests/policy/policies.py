@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gate.errors import GateError
 from gate.policy.load import LoadedPolicy, loads
 from gate.policy.model import Policy
+from gate.values import GateError
 
 BASE = """\
 version: 1

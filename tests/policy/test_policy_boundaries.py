@@ -9,8 +9,8 @@ from typing import Any, get_args
 import pytest
 from policies import BASE, LIMIT, RAIL, loaded, one, policy, refused
 
-from gate.errors import GateError
 from gate.policy import methods, scalars, source, strictness, tree, values
+from gate.policy.across import between_sections
 from gate.policy.explain import keys_at
 from gate.policy.findings import Finding, dotted
 from gate.policy.load import line_of, load
@@ -18,6 +18,7 @@ from gate.policy.model import Policy, Relative
 from gate.policy.names import hidden_character, iso_date, visible
 from gate.policy.unavailable import refusal
 from gate.policy.weaker import weaknesses
+from gate.values import GateError
 
 GRADED = BASE.replace("binary", "graded")
 
@@ -454,11 +455,7 @@ def test_three_misspelt_waivers_get_a_hint_each_and_one_more_does_not() -> None:
     values = {"rule": "", "owner": "o", "reason": "r", "expires": "2030-01-31"}
     data = loaded(LIMIT).policy.model_dump(exclude_defaults=True)
     data["waivers"] = [values | {"rule": rule} for rule in named]
-    findings: list[Finding] = []
-    try:
-        Policy.model_validate(data)
-    except ValueError as error:
-        findings += error.errors()[0]["ctx"]["findings"]  # type: ignore[attr-defined]
+    findings = list(between_sections(Policy.model_validate(data)))
     assert [finding.help for finding in findings] == [
         "did you mean 'guardrail:latency'?",
         "did you mean 'gating:correct'?",

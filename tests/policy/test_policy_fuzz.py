@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from policies import BASE, FULL
 
-from gate.errors import GateError
 from gate.policy.load import LoadedPolicy, loads
+from gate.values import GateError
 
 SIGNS = [*"[]{},:-?&*!|>'\"%@`#\n\t ~<=", "\n  ", ": ", "- ", "<<: ", "&a ", "*a", "!!str ", "---\n", "...\n"]
 WORDS = ["alpha", "gating", "metric", "watch", "1", "0.5", "1e3", ".inf", "true", "null", "\\u202e", "\x00"]

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from policies import BASE, FULL, loaded, refused
 
-from gate.errors import GateError
 from gate.policy.load import load, loads
 from gate.policy.tree import parse
+from gate.values import GateError
 
 AMBIGUOUS = ["5e-2", "1e3", "5.0e2", "012", "-012", "0o3", "0x10", "0b11", "1_000", "1:30", "00.5", "-.5"]
 

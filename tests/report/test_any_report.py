@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gate.cli.output import to_json
 from gate.cli.render import FORMATS, rendered
-from gate.errors import GateError
+from gate.report.document import to_json
 from gate.report.schema import report_schema, reports_schema
 from gate.report.tables import flagged_csv, flips_csv
+from gate.values import GateError
 from tests.black_box import command
 from tests.report.reports import MAKERS, report, xml
 from tests.report.schema_values import values_of

@@ -10,11 +10,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from gate.errors import GateError
 from gate.report.bundle import bundle
 from gate.report.intoto import intoto, statement
 from gate.report.junit import junit
 from gate.report.tables import flagged_csv, flips_csv
+from gate.values import GateError
 from tests.report.reports import MAKERS, ONE_CANDIDATE, repeat_rows, report, with_flips, xml
 
 COUNTS = {"tests", "failures", "errors", "skipped"}

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from gate.cli.render import colours
+from gate.cli.streams import colours
 from gate.report.text import text
 from tests.report.reports import MAKERS, report
 

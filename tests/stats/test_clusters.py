@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from gate.errors import GateError
 from gate.stats import clusters
 from gate.stats.cluster_data import cluster_pairs, cr2_variance, describe, tipping_points
 from gate.stats.clusters import CLUSTER_METHODS, run_clustered, satterthwaite_df
 from gate.stats.pairs import pair
 from gate.stats.registry import run
+from gate.values import GateError
 
 LEVEL = 0.025
 ROWS = [

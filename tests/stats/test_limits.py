@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.errors import GateError
 from gate.stats import registry, resampling, single
 from gate.stats.binary_intervals import INTERVALS, requested_interval
 from gate.stats.pairs import from_counts, from_differences, pair
 from gate.stats.reference import reference
 from gate.stats.registry import METHODS, default_method, run
 from gate.stats.seeding import enough_resamples
+from gate.values import GateError
 
 LEVEL = 0.025
 

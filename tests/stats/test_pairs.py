@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from gate.errors import GateError
 from gate.stats.bounds import difference_bounds, observed_scale, within
 from gate.stats.pairs import decimals_for, from_counts, from_differences, mean_of, pair, tidy
 from gate.stats.results import Interval, TestResult
+from gate.values import GateError
 
 
 def plain(old, new):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.errors import GateError
 from gate.stats import signed
 from gate.stats.pairs import from_differences
 from gate.stats.registry import run
+from gate.values import GateError
 
 LEVEL = 0.025
 

@@ -16,7 +16,7 @@ from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated, graded_itself
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 Row = dict[str, Any]
 

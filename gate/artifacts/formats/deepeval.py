@@ -15,7 +15,7 @@ from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical, text_digest
 from gate.artifacts.times import time_fact
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 _NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
 """Names that the tool makes up by position."""

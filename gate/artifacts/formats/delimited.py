@@ -10,7 +10,7 @@ from gate.artifacts.content import Content
 from gate.artifacts.records import Records, paths_of
 from gate.artifacts.run_words import is_evidence
 from gate.artifacts.table import ReadRequest
-from gate.errors import GateError, examples, quoted
+from gate.values import GateError, examples, quoted
 
 DELIMITERS = (",", "\t", ";", "|")
 csv.field_size_limit(limits.LINE_BYTES)

@@ -11,7 +11,7 @@ from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.times import time_fact
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 _PASSED = frozenset({"pass", "passed", "success"})
 _FAILED = frozenset({"fail", "failed", "timeout", "timed out"})

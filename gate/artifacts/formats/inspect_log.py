@@ -17,7 +17,7 @@ from gate.artifacts.strict_json import parse_document, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.texts import canonical, text_digest
 from gate.artifacts.times import time_fact
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 Sample = dict[str, Any]
 

@@ -13,7 +13,7 @@ from gate.artifacts.records import Records, paths_of
 from gate.artifacts.run_words import is_evidence
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.unpack import budget, refuse_hollow
-from gate.errors import GateError, examples, quoted
+from gate.values import GateError, examples, quoted
 
 
 def load(content: Content, request: ReadRequest | None) -> Records:

@@ -22,7 +22,7 @@ from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical
 from gate.artifacts.times import time_fact
-from gate.errors import GateError, quoted
+from gate.values import GateError, quoted
 
 Row = dict[str, Any]
 _OF_THE_RUN = frozenset({"sessionId", "_conversation"})

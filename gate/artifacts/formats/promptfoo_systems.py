@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gate.errors import GateError, examples, quoted
+from gate.values import GateError, examples, quoted
 
 Row = dict[str, Any]
 Placed = tuple[int | None, Row]

@@ -33,7 +33,7 @@ from gate.artifacts.table import (
 )
 from gate.artifacts.texts import objects, text_column
 from gate.artifacts.values import why_missing
-from gate.errors import GateError
+from gate.values import GateError
 
 Any_ = TypeVar("Any_", bound=np.generic)
 

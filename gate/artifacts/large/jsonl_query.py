@@ -15,7 +15,7 @@ from gate.artifacts.limits import LINE_BYTES
 from gate.artifacts.lookup import names_in
 from gate.artifacts.strict_json import parse_line
 from gate.artifacts.table import ReadRequest
-from gate.errors import GateError
+from gate.values import GateError
 
 
 def pull(content: Content, request: ReadRequest) -> Pulled | None:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gate.compare.model import Comparison
-from gate.decide import Reason
-from gate.stats.results import Caution
+from gate.decide.verdict import Reason
+from gate.values import Caution
 
 WITHHELD = "numbers withheld (cycles.feedback: verdict); gate run --reveal prints them and wears the items"
 VEILED_STEP = "look at this set of items as rarely as you can; a fresh set would allow full reports"

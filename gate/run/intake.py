@@ -14,9 +14,9 @@ from gate.artifacts.magnitude import out_of_range, outside_scale
 from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import ItemTable, ReadRequest
 from gate.compare.sanity import direction_doubts
-from gate.errors import GateError, examples
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
 from gate.policy.model import Guardrail, Items, Policy, Watch
+from gate.values import GateError, examples
 
 DEFAULT_ID = Items.model_fields["id"].default
 """Written out or not it means the same, as in the decision digest."""

@@ -13,18 +13,18 @@ from gate.cycles.assess import CycleState, Outcome
 from gate.cycles.contest import NOT_WINNER
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
-from gate.decide import INCONCLUSIVE, NOT_DECIDED, PASS, WAIVED, Reason, outcome
-from gate.identity import Sets, artifact_digest, earliest_time
-from gate.intake import NO_FILE
-from gate.next_step import next_step
-from gate.outcome import Decided
+from gate.decide.verdict import INCONCLUSIVE, NOT_DECIDED, PASS, WAIVED, Reason, outcome
 from gate.policy.model import Policy
+from gate.run.decided import Decided
+from gate.run.identity import Sets, artifact_digest, earliest_time
+from gate.run.intake import NO_FILE
+from gate.run.next_step import next_step
+from gate.run.withheld import VEILED_STEP, veil_caution, veiled_comparison, veiled_entries, veiled_reason
 from gate.stats.assurance import assurance
-from gate.stats.results import Caution
-from gate.veil import VEILED_STEP, veil_caution, veiled_comparison, veiled_entries, veiled_reason
+from gate.values import Caution
 
 if TYPE_CHECKING:
-    from gate.pipeline import Request
+    from gate.run.request import Request
 
 LIMITS = (
     "a statement about these items, not about users: items unlike production prove nothing about production",

@@ -9,9 +9,9 @@ from typing import Any
 
 from gate.compare.model import Comparison
 from gate.compare.rules import veto_mde
-from gate.decide import can_fire, cannot_fire_words, sign_words
+from gate.decide.verdict import can_fire, cannot_fire_words, sign_words
 from gate.stats.multiplicity import adjust, factor
-from gate.stats.results import Caution
+from gate.values import Caution
 from gate.words import p_value, signed
 
 VETO_MODES = ("no_regression", "slice_no_regression")

@@ -15,11 +15,10 @@ from gate.compare.sanity import doubts
 from gate.compare.setting import Setting
 from gate.compare.unread import UnreadRuns, unread_runs
 from gate.cycles.attempt import rules_of
-from gate.errors import GateError, examples
 from gate.pairing import PairedTable
 from gate.policy.model import Policy, Slices, Watch
 from gate.policy.rules import MUST_PASS, gating_id, guardrail_ids, slice_id, watch_id
-from gate.stats.results import Caution
+from gate.values import Caution, GateError, examples
 
 Tables = Mapping[str | None, PairedTable]
 NotAssessed = dict[str, str]

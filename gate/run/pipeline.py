@@ -2,54 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
+from gate.compare.every_rule import Measured, measure
 from gate.cycles.attempt import Attempt, rules_of
 from gate.cycles.looks import Look
 from gate.cycles.series import series
-from gate.decide import decided
-from gate.errors import GateError
+from gate.decide.multiplicity import challengers, families
+from gate.decide.verdict import decided
 from gate.history.session import Session, open_session
-from gate.history.store import Store
-from gate.identity import Sets, attempt_of
-from gate.intake import Files, item_sets
-from gate.measuring import Measured, measure
-from gate.multiplicity import challengers, families
-from gate.outcome import Decided
-from gate.policy.load import LoadedPolicy
 from gate.policy.model import Policy
-from gate.summing_up import Judged, Waivers, for_history, history_faults, sum_up, unread_faults, waived_rules
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One ``gate run``. now: ISO time, for the records only. ci: what the CI system says of itself.
-
-    store: a history in the place of the named one.
-
-    policy_since: when the policy's deciding part was committed, ISO, empty if unknown; asked only where
-    results say when they ran.
-
-    decides: False where nobody agreed beforehand that this policy judges; the report says so.
-    """
-
-    loaded: LoadedPolicy
-    baseline: str
-    candidates: tuple[str, ...]
-    sets: Mapping[str, Files] = field(default_factory=dict)
-    history: str | None = None
-    store: Store | None = None
-    expect_head: str | None = None
-    read_only: bool = False
-    reveal: bool = False
-    decides: bool = True
-    policy_since: Callable[[], str] = str
-    cycle: str | None = None
-    baseline_id: str | None = None
-    ci: Mapping[str, str] = field(default_factory=dict)
-    now: str = ""
-    tool_version: str = ""
+from gate.run.decided import Decided
+from gate.run.identity import Sets, attempt_of
+from gate.run.intake import Files, item_sets
+from gate.run.request import Request
+from gate.run.summary import Judged, Waivers, for_history, history_faults, sum_up, unread_faults, waived_rules
+from gate.values import GateError
 
 
 def run(request: Request) -> tuple[Decided, ...]:

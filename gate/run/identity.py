@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from gate.artifacts.table import ItemTable
 from gate.cycles.attempt import Attempt
 from gate.cycles.items import item_set
-from gate.intake import NO_FILE, ItemSet
+from gate.run.intake import NO_FILE, ItemSet
 
 if TYPE_CHECKING:
-    from gate.pipeline import Request
     from gate.policy.model import Policy
+    from gate.run.request import Request
 
 Sets = Mapping[str | None, ItemSet]
 

@@ -1,6 +1,8 @@
-"""The one error a user can cause, and the exit codes. Imports nothing."""
+"""The values that every room shares: the one error a user can cause, cautions, exit codes."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 EXIT_PROMOTE = 0
 EXIT_BLOCK = 1
@@ -31,6 +33,14 @@ class GateError(Exception):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A warning that is a value: a stable code and one sentence for a person."""
+
+    code: str
+    message: str
 
 
 def examples(values: list[str] | tuple[str, ...], count: int | None = None) -> str:

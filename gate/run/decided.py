@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.compare.model import Comparison
-from gate.decide import Reason
+from gate.decide.verdict import Reason
 from gate.pairing import PairCounts
-from gate.stats.results import Caution
+from gate.values import Caution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

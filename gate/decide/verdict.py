@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.compare.model import Comparison, SignTest, at_least
-from gate.errors import EXIT_BLOCK, EXIT_HOLD, EXIT_INCONCLUSIVE, EXIT_PROMOTE
+from gate.values import EXIT_BLOCK, EXIT_HOLD, EXIT_INCONCLUSIVE, EXIT_PROMOTE
 from gate.words import number, p_value, signed, span
 
 PASS, FAIL, INCONCLUSIVE, WAIVED = "pass", "fail", "inconclusive", "waived"

@@ -1,0 +1,90 @@
+"""The commands by name, and how a command line is read: every mistake is a GateError like all others."""
+
+from __future__ import annotations
+
+import argparse
+
+from gate.values import GateError
+
+TYPE_CHECKING = False  # typing itself would cost more than all of --version
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+COMMANDS = {
+    "run": "decide whether a candidate may replace its baseline",
+    "compare": "a first answer from two result files, without a policy",
+    "init": "propose a commented policy from two result files",
+    "check": "validate a policy and say what it can and cannot claim",
+    "plan": "how many items a decision needs, before anything is scored",
+    "selftest": "plant regressions and gains, and say what a policy catches",
+    "history": "start, show, verify or merge the history of past decisions",
+    "verify": "reproduce a report, or tell a deployment whether a candidate was promoted",
+    "schema": "print the JSON Schema of a policy, report or history record",
+    "render": "print a saved report in another format",
+    "formats": "list the result files that can be read",
+    "completion": "print a completion script for bash, zsh or fish",
+    "ci": "decide inside a CI job, by the policy of the base side",
+}
+
+
+class Once(argparse.Action):
+    """An option that may be given once: the last of two would win silently."""
+
+    def __call__(  # noqa: D102
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        given = namespace.__dict__.setdefault("_given", set())
+        if option_string and self.dest in given:
+            parser.error(f"{option_string} is given twice")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose mistakes are GateErrors like all others."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.register("action", None, Once)
+        self.register("action", "store", Once)
+
+    def error(self, message: str) -> NoReturn:
+        """Turn argparse's complaint into the one error form."""
+        near = nearest_option(self.prog.partition(" ")[2], message)
+        raise GateError("usage", message, help=near or f"see {self.prog} --help")
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    """The parser of one command, as ``gate COMMAND --help`` shows it."""
+    from importlib import import_module
+
+    parser = argparse.ArgumentParser(prog=f"gate {command}", allow_abbrev=False)
+    import_module(f"gate.cli.{command}").arguments(parser)
+    return parser
+
+
+def options_of(command: str) -> tuple[str, ...]:
+    """Every option and every fixed word that a command takes."""
+    words: list[str] = []
+    for action in parser_of(command)._actions:
+        words += [option for option in action.option_strings if option.startswith("--")]
+        if isinstance(action, argparse._SubParsersAction):
+            words += list(action.choices)
+        elif not action.option_strings and action.choices:
+            words += [str(choice) for choice in action.choices]
+    return tuple(words)
+
+
+def nearest_option(command: str, message: str) -> str | None:
+    """``did you mean --baseline?`` for argparse's complaint about an option it does not know."""
+    unknown = [word.partition("=")[0] for word in message.split() if word.startswith("--")]
+    if not unknown or not message.startswith("unrecognized arguments"):
+        return None
+    from difflib import get_close_matches
+
+    near = get_close_matches(unknown[0], options_of(command), n=1)
+    return f"did you mean {near[0]}?" if near else None
