@@ -1,8 +1,9 @@
-"""The values that every room shares: the one error a user can cause, cautions, exit codes."""
+"""The values that every room shares: the words of a decision, the one error a user can cause, cautions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 EXIT_PROMOTE = 0
 EXIT_BLOCK = 1
@@ -10,6 +11,81 @@ EXIT_CANNOT_DECIDE = 2
 EXIT_INCONCLUSIVE = 3
 EXIT_HOLD = 4
 EXIT_BUG = 70
+
+
+class Verdict(StrEnum):
+    """What the gate says of a candidate."""
+
+    PROMOTE = "promote"
+    BLOCK = "block"
+    INCONCLUSIVE = "inconclusive"
+    HOLD = "hold"
+
+    @property
+    def exit_code(self) -> int:
+        """What a pipeline sees."""
+        return _EXIT_CODES[self]
+
+
+_EXIT_CODES = {
+    Verdict.PROMOTE: EXIT_PROMOTE,
+    Verdict.BLOCK: EXIT_BLOCK,
+    Verdict.INCONCLUSIVE: EXIT_INCONCLUSIVE,
+    Verdict.HOLD: EXIT_HOLD,
+}
+
+
+class Status(StrEnum):
+    """What one rule says. not_decided: a rule that comes first failed. reported: of what is only watched."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    WAIVED = "waived"
+    NOT_DECIDED = "not_decided"
+    NOT_GATED = "not_gated"
+    REPORTED = "reported"
+    ERROR = "error"
+
+
+class Role(StrEnum):
+    """The part of the policy that asks for a comparison."""
+
+    GATING = "gating"
+    GUARDRAIL = "guardrail"
+    MUST_PASS = "must_pass"
+    SLICE = "slice"
+    WATCH = "watch"
+
+
+class Mode(StrEnum):
+    """How a comparison is decided."""
+
+    GATING = "gating"
+    NON_INFERIOR = "non_inferior"
+    NO_REGRESSION = "no_regression"
+    LIMIT = "limit"
+    CHURN = "churn"
+    MUST_PASS = "must_pass"
+    SLICE_NON_INFERIOR = "slice_non_inferior"
+    SLICE_NO_REGRESSION = "slice_no_regression"
+    WATCH = "watch"
+
+
+class Kind(StrEnum):
+    """What a metric is: pass/fail, or a number per item."""
+
+    BINARY = "binary"
+    GRADED = "graded"
+
+
+class Direction(StrEnum):
+    """Which way is better. neutral: only watched, for changes either way."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NEUTRAL = "neutral"
+
 
 LARGEST = 1e50
 """Numbers of files and policies lie between 1 / LARGEST and LARGEST (or are 0): more than single precision

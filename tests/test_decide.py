@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from gate.compare.model import Comparison, SignTest
-from gate.decide.verdict import EXIT_CODES, Reason, decided, judge, outcome
+from gate.decide.verdict import Reason, decided, judge, outcome
 from gate.stats.results import Interval
+from gate.values import Verdict
 
 MARGIN, TOLERANCE, LEVEL = 0.02, 0.03, 0.025
 INTERVALS = {
@@ -244,7 +245,7 @@ def test_outcome(statuses: tuple[str, ...]) -> None:
 
 
 def test_exit_codes() -> None:
-    assert EXIT_CODES == {"promote": 0, "block": 1, "inconclusive": 3, "hold": 4}
+    assert {verdict: verdict.exit_code for verdict in Verdict} == {"promote": 0, "block": 1, "inconclusive": 3, "hold": 4}
 
 
 def test_a_failing_first_guardrail_ends_the_matter() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -87,7 +88,7 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
     if first is None:
         streams.print("does not reproduce: the history holds this candidate against another baseline system")
         return EXIT_BLOCK
-    found = reproduce.first_difference(saved, first) or "the layout of the JSON differs"
+    found = reproduce.first_difference(saved, json.loads(to_json(first))) or "the layout of the JSON differs"
     if load(reports[0]["provenance"]["policy"]).policy.cycles.feedback == "verdict":
         found = f"{found.partition(': ')[0]} (values withheld: cycles.feedback is verdict)"
     if args.history is None and any(report["cycles"].get("recorded") for report in reports):

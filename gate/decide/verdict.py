@@ -7,19 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.compare.model import Comparison, SignTest, at_least
-from gate.values import EXIT_BLOCK, EXIT_HOLD, EXIT_INCONCLUSIVE, EXIT_PROMOTE
+from gate.values import Status
 from gate.words import number, p_value, signed, span
 
-PASS, FAIL, INCONCLUSIVE, WAIVED = "pass", "fail", "inconclusive", "waived"
-NOT_DECIDED, NOT_GATED = "not_decided", "not_gated"
+PASS, FAIL, INCONCLUSIVE, WAIVED = Status.PASS, Status.FAIL, Status.INCONCLUSIVE, Status.WAIVED
+NOT_DECIDED, NOT_GATED = Status.NOT_DECIDED, Status.NOT_GATED
 SAME_RUN = "both sides are one run, the same file or a copy, of the same system: there is nothing to compare"
 FAILED_RUNS_DECIDE = "the failed runs decide"
-EXIT_CODES = {
-    "promote": EXIT_PROMOTE,
-    "block": EXIT_BLOCK,
-    "inconclusive": EXIT_INCONCLUSIVE,
-    "hold": EXIT_HOLD,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +21,7 @@ class Reason:
     """One rule's answer. observed, required: what was found and what the policy asks for, in words."""
 
     rule: str
-    status: str
+    status: Status
     metric: str
     observed: str
     required: str
@@ -229,7 +223,7 @@ def _evidence(c: Comparison) -> str:
     return f"(interval {span(c.interval.low, c.interval.high)}, one-sided{adjusted} p {p_value(p)})"
 
 
-def _reason(c: Comparison, status: str, required: str, message: str) -> Reason:
+def _reason(c: Comparison, status: Status, required: str, message: str) -> Reason:
     observed = {
         "limit": number(c.candidate),
         "churn": number(c.share),
@@ -271,7 +265,7 @@ def _undecided(reason: Reason) -> Reason:
     return Reason(reason.rule, NOT_DECIDED, reason.metric, reason.observed, reason.required, text)
 
 
-def outcome(reasons: Iterable[Reason]) -> str:
+def outcome(reasons: Iterable[Reason]) -> Status:
     """This cycle by itself: fail if any rule fails, else inconclusive if any is, else pass."""
     statuses = {reason.status for reason in reasons}
     if FAIL in statuses:

@@ -9,11 +9,10 @@ from dataclasses import asdict
 from typing import Any
 
 from gate.compare.model import Change, Changes, Comparison, Flagged
-from gate.decide.verdict import EXIT_CODES
 from gate.pairing import PairCounts
 from gate.run.decided import Decided
 from gate.stats.results import Interval
-from gate.values import Caution, GateError
+from gate.values import Caution, GateError, Verdict
 
 SCHEMA = "gate.report/1"
 
@@ -27,7 +26,7 @@ def document(decided: Decided) -> dict[str, Any]:
         "schema": SCHEMA,
         "tool_version": decided.tool_version,
         "verdict": decided.verdict,
-        "exit_code": EXIT_CODES[decided.verdict],
+        "exit_code": Verdict(decided.verdict).exit_code,
         "reasons": [asdict(reason) for reason in decided.reasons],
         "policy": dict(decided.policy),
         "pairing": pairing(decided.pairing[None]),
@@ -196,7 +195,7 @@ def several(documents: Sequence[dict[str, Any]], winner: str | None, verdict: st
     return {
         "schema": "gate.reports/1",
         "verdict": verdict,
-        "exit_code": EXIT_CODES[verdict],
+        "exit_code": Verdict(verdict).exit_code,
         "winner": winner,
         "reports": list(documents),
         **({} if all(one.get("decides", True) for one in documents) else {"decides": False}),
