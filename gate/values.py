@@ -117,17 +117,3 @@ class Caution:
 
     code: str
     message: str
-
-
-def examples(values: list[str] | tuple[str, ...], count: int | None = None) -> str:
-    """Up to five values for an error text, ASCII-escaped and cut, with the number that was left out."""
-    total = len(values) if count is None else count
-    shown = ", ".join(quoted(value) for value in values[:5])
-    rest = total - min(len(values), 5)
-    return f"{shown} and {rest} more" if rest > 0 else shown
-
-
-def quoted(value: str, width: int = 80) -> str:
-    """A value from a file, made harmless for terminals and logs: ASCII only, cut, in single quotes."""
-    text = value if len(value) <= width else value[: width - 1] + "\u2026"
-    return "'" + text.encode("unicode_escape").decode("ascii").replace("##[", "#\\#[") + "'"

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gate.artifacts.records import Records
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 AVERAGES_HELP = (
     "write one row an item and score both systems on the same items; treat the comparison as undecided"

@@ -13,7 +13,8 @@ from typing import IO, cast
 from gate.artifacts import limits
 from gate.artifacts.content import Content
 from gate.artifacts.unpack import budget
-from gate.values import GateError, quoted
+from gate.safe import escaped
+from gate.values import GateError
 
 STORED, DEFLATED, ZSTD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s5HLLLHH")
@@ -158,7 +159,7 @@ def _too_many(found: str, path: str) -> GateError:
 
 
 def _shown(name: str) -> str:
-    return quoted(name)[1:-1]
+    return escaped(name)
 
 
 def _inflated(packed: Iterator[bytes]) -> Iterator[bytes]:

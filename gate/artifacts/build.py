@@ -18,7 +18,8 @@ from gate.artifacts.records import Records, paths_of, place
 from gate.artifacts.table import BoolArray, ItemTable, ObjectArray, ReadRequest, Source
 from gate.artifacts.texts import objects, text_column
 from gate.artifacts.values import Column, Rule, numbers
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 Caution = tuple[str, str]
 OWN_REPEATS = frozenset({"repeat", "epoch"})

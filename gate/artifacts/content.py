@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from gate.artifacts import limits
 from gate.artifacts.encoding import BOM, decode, first_bytes
-from gate.artifacts.opening import open_regular, sha256_of
+from gate.artifacts.opening import open_artifact, sha256_of
 from gate.values import GateError
 
 
@@ -110,7 +110,7 @@ def _long_lines(file: BinaryIO, separator: bytes) -> Iterator[bytes]:
 
 def open_content(path: str) -> Content:
     """Open, hash, unpack and look at the first bytes. The caller closes it."""
-    raw = open_regular(path)
+    raw = open_artifact(path)
     try:
         content = _opened(raw, path)
     except BaseException:

@@ -9,7 +9,8 @@ from typing import Any
 
 from gate.artifacts import limits
 from gate.artifacts.records import ABSENT
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 Where = Callable[[int], str]
 """Row -> ``FILE:LINE`` for an error."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from gate.artifacts.records import ABSENT
 from gate.artifacts.strict_json import refuse_doubled
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 _SELECTOR = re.compile(r"([^\[\]]+)\[([^\[\]=]+)=([^\[\]]*)\](?:\.(.+))?", re.DOTALL)
 """``list[field=word].rest``: of the objects in a list, the one whose field is that word."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gate.artifacts.table import ItemTable
-from gate.values import LARGEST, GateError, quoted
+from gate.safe import quoted
+from gate.values import LARGEST, GateError
 
 
 def out_of_range(metric: str, *tables: ItemTable) -> GateError | None:

@@ -1,13 +1,13 @@
-"""Open a file that somebody else wrote: regular files only, never following a link, never waiting."""
+"""Open a result file, and say what it is instead where it is no regular file."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
 import os
-import stat
 from typing import BinaryIO
 
+from gate.safe import NotRegularError, open_regular
 from gate.values import GateError
 
 _REASONS = {
@@ -21,27 +21,17 @@ _REASONS = {
 _HELP = "give the path of a result file itself (not a link, pipe, device or directory)"
 
 
-def open_regular(path: str) -> BinaryIO:
-    """The file, opened for reading, or a GateError. A FIFO does not block and a link is not followed."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+def open_artifact(path: str) -> BinaryIO:
+    """The file, opened for reading, or a GateError."""
     try:
-        descriptor = os.open(path, flags)
+        return os.fdopen(open_regular(path), "rb")
+    except NotRegularError as error:
+        raise GateError("not_a_regular_file", str(error), where=path, help=_HELP) from None
     except ValueError:
         raise GateError("artifact_not_found", "the path holds a NUL character", help=_HELP) from None
     except OSError as error:
         code, reason = _REASONS.get(error.errno or 0, ("artifact_unreadable", error.strerror or "unreadable"))
         raise GateError(code, reason, where=path, help=_HELP) from None
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(descriptor)
-        raise GateError("not_a_regular_file", f"it is {_kind(mode)}", where=path, help=_HELP)
-    return os.fdopen(descriptor, "rb")
-
-
-def _kind(mode: int) -> str:
-    kinds = ((stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a pipe (FIFO)"), (stat.S_ISSOCK, "a socket"))
-    return next((name for test, name in kinds if test(mode)), "a device")
 
 
 def sha256_of(file: BinaryIO) -> str:

@@ -25,7 +25,7 @@ from gate.artifacts.run_words import (
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import BoolArray, ReadRequest, Unread
 from gate.artifacts.values import NUMBER
-from gate.values import examples
+from gate.safe import examples
 
 ANY = "*"
 """In the policy: whatever stands there."""

@@ -16,7 +16,8 @@ from gate.artifacts.records import Records
 from gate.artifacts.registry import Format, named
 from gate.artifacts.rows import by_name, chosen_rows, refuse_telling_selectors
 from gate.artifacts.table import ItemTable, ReadRequest, Source
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 
 def read(path: str, request: ReadRequest) -> ItemTable:

@@ -9,7 +9,8 @@ from typing import Protocol, cast
 from gate.artifacts.content import Content
 from gate.artifacts.records import Records
 from gate.artifacts.table import ReadRequest
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 
 class Load(Protocol):

@@ -15,7 +15,8 @@ from gate.artifacts.outcome import LONGEST_WORD, outcome_of, shown
 from gate.artifacts.records import ABSENT, Records, place
 from gate.artifacts.run_words import tells_of_runs, without_result
 from gate.artifacts.table import ItemTable, LeftOut, ReadRequest, Stated
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 
 def row_word(cell: Any) -> str:

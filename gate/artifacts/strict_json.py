@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gate.artifacts import limits
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gate.artifacts.records import ABSENT
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 WORDS = frozenset(
     {

@@ -13,7 +13,8 @@ import numpy as np
 from gate.artifacts.records import ABSENT
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ObjectArray
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 
 def objects(cells: Sequence[Any]) -> ObjectArray:

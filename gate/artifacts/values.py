@@ -13,7 +13,8 @@ import numpy as np
 from gate.artifacts.records import ABSENT
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import BoolArray, FloatArray, Missing
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 """Text that is a number. Not ``1_000``, ``0x1F``, ``1,5`` or ``85%``."""

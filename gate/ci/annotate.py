@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from gate.ci.log import Level, annotation
 from gate.ci.policy_change import PolicyChange
 from gate.ci.results import Result
+from gate.safe import AnnotationLevel, github_annotation
 
 MOST: Final = 3
-_LEVELS: Final[Mapping[str, Level]] = {
+_LEVELS: Final[Mapping[str, AnnotationLevel]] = {
     "promote": "notice",
     "hold": "warning",
     "inconclusive": "warning",
@@ -26,17 +26,18 @@ def annotation_lines(result: Result, change: PolicyChange | None, notes: Sequenc
 
 def _all(result: Result, change: PolicyChange | None, notes: Sequence[str]) -> Iterator[str]:
     text = ". ".join(part for part in (result.reason, result.help) if part)
-    yield annotation(_LEVELS.get(result.verdict, "error"), f"gate: {result.verdict}", text)
+    yield github_annotation(_LEVELS.get(result.verdict, "error"), f"gate: {result.verdict}", text)
     if change is not None and change.weakens:
         text = " ".join((change.headline, *change.details))
-        yield annotation("warning", "gate: the change weakens the policy", text)
+        yield github_annotation("warning", "gate: the change weakens the policy", text)
     for note in notes:
-        yield annotation("warning", "gate", note)
+        yield github_annotation("warning", "gate", note)
     rail = _worst_guardrail(result.report)
     if rail is not None:
-        yield annotation("error", f"gate: {rail.get('rule', '')}", str(rail.get("message", "")))
+        yield github_annotation("error", f"gate: {rail.get('rule', '')}", str(rail.get("message", "")))
     for caution in result.report.get("cautions", [])[:1]:
-        yield annotation("warning", f"gate: {caution.get('code', '')}", str(caution.get("message", "")))
+        title, message = f"gate: {caution.get('code', '')}", str(caution.get("message", ""))
+        yield github_annotation("warning", title, message)
 
 
 def _worst_guardrail(report: Mapping[str, Any]) -> Mapping[str, Any] | None:

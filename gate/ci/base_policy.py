@@ -10,7 +10,8 @@ from typing import Final
 from gate.ci.event import Event, is_branch, is_object_id
 from gate.ci.repository import Repository
 from gate.policy import source
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 WORKTREE: Final = "worktree"
 _DEEPER: Final = "check out with fetch-depth: 2 or more, or set policy-ref to a full commit id"

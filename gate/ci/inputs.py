@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from gate.ci.places import Places
 from gate.run.intake import NO_FILE
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "history-mode": ("normal", "read-only"),

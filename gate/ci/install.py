@@ -32,20 +32,20 @@ def main() -> int:
         print(f"::error title=gate::Python 3.11 or newer is needed (found {platform.python_version()})")  # noqa: T201
         return 2
     sys.path.append(str(ROOT))
-    from gate.ci.log import annotation, inert  # noqa: PLC0415 - the path to it was not known before
-    from gate.ci.outputs import write_outputs  # noqa: PLC0415
+    from gate.ci.outputs import write_outputs  # noqa: PLC0415 - the path to it was not known before
+    from gate.safe import github_annotation, terminal_lines  # noqa: PLC0415
 
     try:
         found = interpreter()
         code = 0
     except Refused as refused:
         found = {"verdict": "error", "reason": str(refused)}
-        print(annotation("error", "gate", str(refused)))  # noqa: T201 - the log is where a runner reads
+        print(github_annotation("error", "gate", str(refused)))  # noqa: T201 - the log is where a runner reads
         code = 2
     if os.environ.get("GITHUB_OUTPUT"):
         write_outputs(os.environ["GITHUB_OUTPUT"], found)
     else:
-        print(inert("\n".join(f"{name}: {value}" for name, value in found.items())))  # noqa: T201
+        print(terminal_lines("\n".join(f"{name}: {value}" for name, value in found.items())))  # noqa: T201
     return code
 
 

@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Mapping
 
-from gate.report.plain import visible
+from gate.safe import visible
 
 
 def heredoc(name: str, value: str) -> str:

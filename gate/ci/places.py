@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 WORKSPACE = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY", "WORKSPACE")
 TEMPORARY = ("RUNNER_TEMP", "AGENT_TEMPDIRECTORY", "WORKSPACE_TMP")

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from gate.ci.event import is_object_id
-from gate.values import GateError, quoted
+from gate.safe import escaped
+from gate.values import GateError
 
 SECONDS: Final = 120
 SECONDS_OF_HISTORY: Final = 20
@@ -254,6 +255,6 @@ def _not_a_file(path: str) -> GateError:
     return GateError(
         "policy_is_a_link",
         "in that commit this path is a link, a submodule or a folder, not a regular file",
-        where=quoted(path)[1:-1],
+        where=escaped(path),
         help="name the file itself",
     )

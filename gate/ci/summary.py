@@ -9,7 +9,7 @@ from typing import Final
 
 from gate.ci.policy_change import PolicyChange
 from gate.ci.results import Result
-from gate.report.cells import prose
+from gate.safe import markdown_prose
 
 LIMIT: Final = 1 << 20
 BUDGET: Final = 512 << 10
@@ -21,10 +21,10 @@ _SLACK: Final = 1024
 
 def notes_block(notes: Sequence[str], change: PolicyChange | None) -> str:
     """What the CI side adds to a report: who judged, what was mapped, what the change does to the policy."""
-    lines = [f"> {prose(note)}" for note in notes]
+    lines = [f"> {markdown_prose(note)}" for note in notes]
     if change is not None:
-        lines.append(f"> **{prose(change.headline)}**")
-        lines += [f"> - {prose(detail)}" for detail in change.details]
+        lines.append(f"> **{markdown_prose(change.headline)}**")
+        lines += [f"> - {markdown_prose(detail)}" for detail in change.details]
     return "\n>\n".join(lines[: len(notes) + 1]) + "".join("\n" + line for line in lines[len(notes) + 1 :])
 
 
@@ -38,8 +38,8 @@ def compose(result: Result, report: str, notes: str, length: str) -> str:
 
 
 def _plain(result: Result) -> str:
-    text = f"## gate: {prose(result.verdict)}\n{prose(result.reason)}\n"
-    return text + (f"\nWhat to do: {prose(result.help)}\n" if result.help else "")
+    text = f"## gate: {markdown_prose(result.verdict)}\n{markdown_prose(result.reason)}\n"
+    return text + (f"\nWhat to do: {markdown_prose(result.help)}\n" if result.help else "")
 
 
 def append(path: str, text: str) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gate.ci.annotate import annotation_lines
 from gate.ci.job import Job
-from gate.ci.log import inert
 from gate.ci.outputs import dotenv, write_outputs
 from gate.ci.results import FILES, Result, outputs
 from gate.ci.summary import append, compose, notes_block
+from gate.safe import terminal_lines
 
 
 def tell(job: Job, result: Result) -> list[str]:
@@ -17,9 +17,9 @@ def tell(job: Job, result: Result) -> list[str]:
     if job.environ.get("GITHUB_OUTPUT"):
         write_outputs(job.environ["GITHUB_OUTPUT"], values)
     notes = [*job.notes, *_forgiven(job, result)]
-    lines = [inert(f"gate: {note}") for note in notes]
+    lines = [terminal_lines(f"gate: {note}") for note in notes]
     if job.change is not None:
-        lines += [inert(f"gate: {text}") for text in (job.change.headline, *job.change.details)]
+        lines += [terminal_lines(f"gate: {text}") for text in (job.change.headline, *job.change.details)]
     if job.environ.get("GITHUB_ACTIONS") == "true":
         lines += annotation_lines(result, job.change, job.warnings)
     return lines + _summarise(job, result, notes)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gate.cli.plan import named_sets
 from gate.cli.progress import Progress
-from gate.cli.streams import Streams, one_line
+from gate.cli.streams import Streams
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
 from gate.planning.floors import planned_test
@@ -16,6 +16,7 @@ from gate.policy.load import LoadedPolicy, load
 from gate.policy.model import Policy
 from gate.policy.rules import rule_ids
 from gate.policy.weaker import Change, weaknesses
+from gate.safe import terminal_line
 from gate.stats.assurance import assurance
 from gate.values import EXIT_BLOCK, GateError
 
@@ -65,16 +66,16 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     streams.print("\n".join(_compared(changes)))
     weaker = any(change.effect != "stronger" for change in changes)
     if weaker and args.allow_weaker:
-        streams.print(f"allowed all the same: {one_line(args.allow_weaker)}")
+        streams.print(f"allowed all the same: {terminal_line(args.allow_weaker)}")
         return 0
     return EXIT_BLOCK if weaker else 0
 
 
 def _described(loaded: LoadedPolicy) -> Iterator[str]:
     policy, gating = loaded.policy, loaded.policy.gating
-    yield f"{one_line(policy.name)}: valid"
+    yield f"{terminal_line(policy.name)}: valid"
     yield f"decision digest {loaded.decision_digest}"
-    yield f"rules: {', '.join(one_line(rule) for rule in rule_ids(policy))}"
+    yield f"rules: {', '.join(terminal_line(rule) for rule in rule_ids(policy))}"
     yield ""
     yield "what a promotion claims:"
     yield f"  {_gating_claim(policy)}"
@@ -86,7 +87,7 @@ def _described(loaded: LoadedPolicy) -> Iterator[str]:
     yield ""
     yield "notes:"
     for note in (*claims["cautions"], *policy_notes(policy)):
-        yield f"  {note.code}: {one_line(note.message)}"
+        yield f"  {note.code}: {terminal_line(note.message)}"
 
 
 def _gating_claim(policy: Policy) -> str:
@@ -99,8 +100,9 @@ def _gating_claim(policy: Policy) -> str:
     level = float(policy_claims(rules_of(policy))["level"])
     plugged_in = tested and gating.kind == "binary" and not isinstance(gating.margin, float)
     return (
-        f"{one_line(gating.metric)} ({gating.direction} is better): gain {rule} {margin}; the chance that a "
-        f"candidate {whose} passes one look is {assurance(test, level, plugged_in=plugged_in)} "
+        f"{terminal_line(gating.metric)} ({gating.direction} is better): gain {rule} {margin}; "
+        f"the chance that a candidate {whose} passes one look is "
+        f"{assurance(test, level, plugged_in=plugged_in)} "
         f"(alpha {policy.alpha:g}, {'one-sided over seeds' if policy.items.unit == 'seed' else 'two-sided'})"
     )
 
@@ -112,7 +114,7 @@ def _compared(changes: tuple[Change, ...]) -> Iterator[str]:
         return
     yield "against the older policy:"
     for change in changes:
-        yield f"  {change.effect}: {one_line(change.message)}"
+        yield f"  {change.effect}: {terminal_line(change.message)}"
 
 
 def _simulated(policy: Policy, args: argparse.Namespace, streams: Streams) -> None:
@@ -139,4 +141,4 @@ def _simulated(policy: Policy, args: argparse.Namespace, streams: Streams) -> No
     notes = [*baseline_notes(world, level), *chance_notes(policy, rows)]
     if notes:
         lines += ["", "notes on this baseline:", *(f"  {note.code}: {note.message}" for note in notes)]
-    streams.print("\n".join(one_line(line) for line in lines))
+    streams.print("\n".join(terminal_line(line) for line in lines))

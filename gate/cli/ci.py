@@ -13,13 +13,13 @@ from gate.ci.base_policy import read_policy
 from gate.ci.event import event_of
 from gate.ci.inputs import Inputs, named_files, variable
 from gate.ci.job import Job, absent, job_of, judging_policy, read_inputs
-from gate.ci.log import inert
 from gate.ci.places import places
 from gate.ci.policy_age import commit_since
 from gate.ci.results import FILES, Result, result_of
 from gate.ci.tell import tell
 from gate.cli.streams import Streams
 from gate.cli.targets import claim
+from gate.safe import terminal_lines
 from gate.values import EXIT_BUG, EXIT_CANNOT_DECIDE
 
 EPILOG = """\
@@ -79,7 +79,7 @@ def run_job(environ: Mapping[str, str], streams: Streams) -> int:
     if result.verdict == "error" and code not in {EXIT_CANNOT_DECIDE, EXIT_BUG}:
         code = EXIT_CANNOT_DECIDE
     _render(job, result)
-    streams.print(inert(said.getvalue() + errors.getvalue()))
+    streams.print(terminal_lines(said.getvalue() + errors.getvalue()))
     for line in tell(job, result):
         streams.print(line)
     return job.exit_code(code)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from gate.cli.streams import Streams, one_line
+from gate.cli.streams import Streams
 from gate.cli.targets import refuse_inputs, write_text
 from gate.planning.first_look import FirstLook, first_look, look_document
 from gate.planning.look_words import look_lines
 from gate.planning.proposal import propose
 from gate.report.document import to_json
 from gate.run.intake import Files
-from gate.values import GateError, quoted
+from gate.safe import quoted, terminal_line
+from gate.values import GateError
 
 EPILOG = """\
 examples:
@@ -94,5 +95,5 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
             streams.print(text)
             return 0
         write_text(Path(args.json), text)
-    streams.print("\n".join(one_line(line) for line in look_lines(look)))
+    streams.print("\n".join(terminal_line(line) for line in look_lines(look)))
     return 0

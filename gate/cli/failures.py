@@ -8,7 +8,8 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from gate.cli.streams import Streams, one_line
+from gate.cli.streams import Streams
+from gate.safe import terminal_line
 from gate.values import GateError
 
 
@@ -24,10 +25,10 @@ def report_error(error: GateError, argv: Sequence[str], streams: Streams) -> Non
 
 
 def _say(error: GateError, argv: Sequence[str], streams: Streams) -> None:
-    place = f"{one_line(error.where)}: " if error.where else ""
-    streams.complain(f"gate: {place}{one_line(error.message)}")
+    place = f"{terminal_line(error.where)}: " if error.where else ""
+    streams.complain(f"gate: {place}{terminal_line(error.message)}")
     command = argv[0] if argv and argv[0].isalpha() else ""
-    streams.complain(f"help: {one_line(error.help or f'see gate {command} --help'.replace('  ', ' '))}")
+    streams.complain(f"help: {terminal_line(error.help or f'see gate {command} --help'.replace('  ', ' '))}")
 
 
 def _write_document(error: GateError, argv: Sequence[str], streams: Streams) -> None:

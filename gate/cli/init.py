@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 
 from gate.cli.compare import looked, two_files
-from gate.cli.streams import Streams, one_line
+from gate.cli.streams import Streams
 from gate.cli.targets import write_text
 from gate.planning.policy_text import policy_text
+from gate.safe import terminal_line
 from gate.values import GateError
 
 EPILOG = """\
@@ -43,7 +44,6 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
             help="choose another name, or move the old policy away",
         )
     write_text(path, text)
-    streams.print(
-        f"wrote {one_line(args.output)}: set gating.margin, then: gate check {one_line(args.output)}"
-    )
+    name = terminal_line(args.output)
+    streams.print(f"wrote {name}: set gating.margin, then: gate check {name}")
     return 0

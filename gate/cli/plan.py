@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from gate.cli.streams import Streams, one_line
+from gate.cli.streams import Streams
 from gate.cli.targets import refuse_inputs, write_text
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
@@ -18,6 +18,7 @@ from gate.planning.world import Key, World, world_of
 from gate.policy.load import load
 from gate.policy.model import Items, Policy
 from gate.report.document import to_json
+from gate.safe import terminal_line
 from gate.stats.registry import default_method
 from gate.values import LARGEST, GateError
 
@@ -76,7 +77,7 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
             streams.print(text)
             return 0
         write_text(Path(args.json), text)
-    streams.print("\n".join(one_line(line) for line in said(found)))
+    streams.print("\n".join(terminal_line(line) for line in said(found)))
     return 0
 
 

@@ -6,13 +6,14 @@ import argparse
 
 from gate.cli.plan import named_sets
 from gate.cli.progress import Progress
-from gate.cli.streams import Streams, one_line
+from gate.cli.streams import Streams
 from gate.cycles.attempt import rules_of
 from gate.cycles.claims import policy_claims
 from gate.planning.chance_words import finding_table, model
 from gate.planning.selftest import faults, selftest
 from gate.planning.world import world_of
 from gate.policy.load import load
+from gate.safe import terminal_line
 from gate.values import GateError
 
 EPILOG = """\
@@ -51,7 +52,7 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     findings = selftest(world, level, progress)
     progress.done()
     lines = [*model(world), "", *finding_table(findings)]
-    streams.print("\n".join(one_line(line) for line in lines))
+    streams.print("\n".join(terminal_line(line) for line in lines))
     wrong = faults(findings)
     if wrong:
         raise GateError(

@@ -1,4 +1,4 @@
-"""Where a command writes, and the one function that makes any text safe to print."""
+"""Where a command writes."""
 
 from __future__ import annotations
 
@@ -28,19 +28,6 @@ def _write(stream: TextIO, text: str) -> None:
     safe = text.encode(encoding, "backslashreplace").decode(encoding)
     stream.write(safe if safe.endswith("\n") else safe + "\n")
     stream.flush()
-
-
-def one_line(text: str) -> str:
-    """Text in which control, format and surrogate characters are written out, so that no terminal obeys them.
-
-    Log lines that a CI runner would take for commands are broken up as well.
-    """
-    shown = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
-    return shown.replace("##[", "#\\#[").replace("::", ":\u200b:") if _commands(shown) else shown
-
-
-def _commands(text: str) -> bool:
-    return "##[" in text or text.lstrip().startswith("::")
 
 
 def colours(stream: TextIO, environ: Mapping[str, str]) -> bool:

@@ -10,7 +10,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gate.cli.streams import Streams, one_line
+from gate.cli.streams import Streams
+from gate.safe import terminal_line
 from gate.values import EXIT_BLOCK, GateError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
     for moment in _moments(args.history, reports):
         fresh = _again(reports, moment)
         if to_json(fresh) == text:
-            streams.print(f"reproduced to the byte: {one_line(args.report)} ({saved['verdict']})")
+            streams.print(f"reproduced to the byte: {terminal_line(args.report)} ({saved['verdict']})")
             return 0
         first = first or fresh
     if first is None:
@@ -93,7 +94,7 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
         found = f"{found.partition(': ')[0]} (values withheld: cycles.feedback is verdict)"
     if args.history is None and any(report["cycles"].get("recorded") for report in reports):
         found += "; earlier records may have had a say: add --history FILE"
-    streams.print(f"does not reproduce: {one_line(found)}")
+    streams.print(f"does not reproduce: {terminal_line(found)}")
     return EXIT_BLOCK
 
 

@@ -18,7 +18,8 @@ from gate.cycles.attempt import rules_of
 from gate.pairing import PairedTable
 from gate.policy.model import Policy, Slices, Watch
 from gate.policy.rules import MUST_PASS, gating_id, guardrail_ids, slice_id, watch_id
-from gate.values import Caution, GateError, examples
+from gate.safe import examples
+from gate.values import Caution, GateError
 
 Tables = Mapping[str | None, PairedTable]
 NotAssessed = dict[str, str]

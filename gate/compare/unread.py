@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from gate.artifacts.table import Unread
 from gate.pairing import PairedTable
+from gate.safe import examples
 from gate.stats.fisher import fisher_two_sided
-from gate.values import Caution, examples
+from gate.values import Caution
 from gate.words import p_value
 
 UNEVEN = 0.01

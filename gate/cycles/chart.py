@@ -9,7 +9,7 @@ from gate.cycles.chain import History
 from gate.cycles.record import Record
 from gate.cycles.spent import spent_looks
 from gate.cycles.streak import why_first
-from gate.values import quoted
+from gate.safe import escaped
 
 TRACK: Final = 31
 _SHOWN: Final = {"outcome", "void", "waiver", "worn"}
@@ -119,4 +119,4 @@ def _number(record: Record, key: str) -> float | None:
 
 
 def _cell(text: str, width: int) -> str:
-    return quoted(text, width)[1:-1][:width]
+    return escaped(text, width)[:width]

@@ -14,7 +14,8 @@ from gate.cycles.ledger import chance_words, fresh_level, ledger_level, promotio
 from gate.cycles.record import Record
 from gate.cycles.spent import item_sets, missed_attempts, spent_looks
 from gate.cycles.streak import is_rescore, least_favourable, series_of
-from gate.values import Caution, quoted
+from gate.safe import quoted
+from gate.values import Caution
 
 FAULTS: Final = frozenset({"window_not_fresh", "items_shrank", "worn_out", "policy_not_first"})
 """What :func:`_faults` can find."""

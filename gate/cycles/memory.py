@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from gate.cycles.attempt import Attempt
 from gate.cycles.chain import History
 from gate.cycles.record import Record, Scalar
-from gate.values import Caution, quoted
+from gate.safe import quoted
+from gate.values import Caution
 
 VOIDS_TO_FLAG = 3
 FALL_P = 0.01

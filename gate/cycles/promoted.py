@@ -9,7 +9,7 @@ from gate.cycles.chain import History, latest
 from gate.cycles.memory import moment
 from gate.cycles.record import Record
 from gate.cycles.streak import least_favourable
-from gate.values import quoted
+from gate.safe import quoted
 
 SHORTEST_DIGEST = 12
 

@@ -11,7 +11,7 @@ from gate.cycles.chain import History, Order
 from gate.cycles.items import ItemSet, overlapping
 from gate.cycles.record import Record
 from gate.cycles.spent import item_sets, spent_looks
-from gate.values import quoted
+from gate.safe import quoted
 
 
 @dataclass(slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Protocol, TypeVar
 
-from gate.values import Caution, GateError, quoted
+from gate.safe import quoted
+from gate.values import Caution, GateError
 
 
 class WaiverLike(Protocol):

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import secrets
-import stat
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,13 +14,13 @@ from pathlib import Path
 from gate.cycles.chain import History
 from gate.cycles.record import Record, seal
 from gate.history.reading import parse
+from gate.safe import NotRegularError, open_regular
 from gate.values import GateError
 
 LOCK_SECONDS = 60.0
 MOST_BYTES = 256 << 20
 """A history is read as a whole."""
 _INIT_HELP = "start one with: gate history init"
-_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK: a FIFO must not hang the open
 
 
 def init(path: str | Path, *, now: str = "", tool: str = "") -> Record:
@@ -44,7 +43,7 @@ def create(target: Path, data: bytes) -> None:
     """A new file that appears under its name whole or not at all."""
     draft = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.new")
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o644)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         try:
             _write(descriptor, data, str(target))
         finally:
@@ -148,15 +147,13 @@ def _is_still(target: Path, descriptor: int) -> bool:
 
 def _open(target: Path, mode: int) -> int:
     try:
-        descriptor = os.open(target, mode | _FLAGS)
+        return open_regular(target, mode)
     except FileNotFoundError:
         raise _missing(target) from None
+    except NotRegularError:
+        raise GateError("history_not_a_file", "a history must be a regular file", where=str(target)) from None
     except OSError as error:
         raise _os_error("opened", target, error) from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise GateError("history_not_a_file", "a history must be a regular file", where=str(target))
-    return descriptor
 
 
 def _missing(target: Path) -> GateError:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 SCHEME: Final = "git:"
 SECONDS: Final = 120

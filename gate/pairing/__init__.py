@@ -14,7 +14,8 @@ from gate.pairing.model import (
 )
 from gate.pairing.readings import missing_share, paired_metric
 from gate.pairing.side import Side, side_of
-from gate.values import GateError, examples
+from gate.safe import examples
+from gate.values import GateError
 
 __all__ = ["MetricRule", "PairCounts", "PairedMetric", "PairedTable", "PairingRules", "items_digest", "pair"]
 

@@ -7,7 +7,8 @@ import numpy as np
 from gate.artifacts.table import BoolArray, ObjectArray
 from gate.pairing.model import IndexArray
 from gate.pairing.side import Side, absent, text_per_item
-from gate.values import GateError, examples
+from gate.safe import examples
+from gate.values import GateError
 
 
 def refuse_unequal(

@@ -10,7 +10,8 @@ import numpy as np
 from gate.artifacts.table import FloatArray, Missing
 from gate.pairing.model import IndexArray, MetricRule, PairedMetric, PairingRules
 from gate.pairing.side import Side
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 
 def paired_metric(

@@ -9,7 +9,8 @@ import numpy as np
 from gate.artifacts.table import BoolArray, ItemTable, ObjectArray
 from gate.pairing.align import ascending
 from gate.pairing.model import IndexArray
-from gate.values import GateError, examples
+from gate.safe import examples
+from gate.values import GateError
 
 
 @dataclass(frozen=True, slots=True)

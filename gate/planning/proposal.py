@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from gate.artifacts import Metric, Survey, survey
 from gate.artifacts.directions import direction_by_name, direction_of
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 
 @dataclass(frozen=True, slots=True)

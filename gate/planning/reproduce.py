@@ -9,7 +9,8 @@ from typing import Any
 from gate.cycles.chain import History, Order, order_of
 from gate.cycles.record import Record
 from gate.run.identity import recordable
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 MOST_MOMENTS = 100
 """Each is one more run of the gate; a report is nearly always of one of the first."""

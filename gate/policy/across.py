@@ -15,7 +15,7 @@ from gate.policy.methods import (
 )
 from gate.policy.model import Guardrail, Policy, Rule, amount, conflict, is_new, is_share, margin_test
 from gate.policy.rules import SLICE, guardrail_ids, rule_ids
-from gate.values import examples, quoted
+from gate.safe import examples, quoted
 
 
 def between_sections(p: Policy) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from gate.policy import unavailable
 from gate.policy.findings import Finding, Path, dotted
 from gate.policy.model import Policy
 from gate.policy.values import wrong_value
-from gate.values import quoted
+from gate.safe import quoted
 
 _TAGS = {"plain", "list", "mapping", "[key]", "str", "bool", "int", "float"}
 _HINTS = 50  # a nearest key takes time, and only the first finding is shown in full

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gate.values import quoted
+from gate.safe import escaped
 
 Path = tuple[str | int, ...]
 """A key's way through the policy, e.g. ``("guardrails", 1, "tolerance")``."""
@@ -22,5 +22,5 @@ class Finding(NamedTuple):
 
 def dotted(path: Path) -> str:
     """A path as people write it: ``guardrails[1].tolerance``, keys from the file made harmless."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{quoted(part, 60)[1:-1]}" for part in path)
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{escaped(part, 60)}" for part in path)
     return text.removeprefix(".")

@@ -23,7 +23,7 @@ from gate.policy.methods import (
     takes_margin,
 )
 from gate.policy.names import iso_date
-from gate.values import quoted
+from gate.safe import quoted
 
 Direction = Literal["higher", "lower"]
 Kind = Literal["binary", "graded"]

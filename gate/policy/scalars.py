@@ -10,7 +10,8 @@ import math
 import re
 
 from gate.policy.findings import Finding
-from gate.values import LARGEST, quoted
+from gate.safe import escaped, quoted
+from gate.values import LARGEST
 
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"(?:[-+]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?")
@@ -83,7 +84,7 @@ def _ask(text: str, usual: str | None, subject: str) -> Finding:
 
 
 def _quote(text: str) -> str:
-    return f'if it is text, quote it: "{quoted(text, 60)[1:-1]}"'
+    return f'if it is text, quote it: "{escaped(text, 60)}"'
 
 
 def _usual_form(text: str) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 
+from gate.safe import NotRegularError, open_regular
 from gate.values import GateError
 
 MAX_BYTES = 1 << 20
@@ -18,20 +18,14 @@ _UNSEEN = re.compile(
 
 def read(path: str) -> bytes:
     """The bytes of a regular file of at most 1 MiB; anything else is a GateError."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0))
-    except (OSError, ValueError) as error:
-        raise _unopened(path, error) from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
+        with os.fdopen(open_regular(path), "rb") as file:
+            data = file.read(MAX_BYTES + 1) or b""  # None: a file of the kernel's with nothing to say yet
+    except NotRegularError:
         raise GateError(
             "policy_not_a_file", "the policy is not a regular file", where=path, help="name a YAML file"
-        )
-    try:
-        with os.fdopen(descriptor, "rb") as file:
-            data = file.read(MAX_BYTES + 1) or b""  # None: a file of the kernel's with nothing to say yet
-    except OSError as error:
+        ) from None
+    except (OSError, ValueError) as error:
         raise _unopened(path, error) from None
     if len(data) > MAX_BYTES:
         raise too_large(path)

@@ -12,7 +12,7 @@ import yaml
 
 from gate.policy.findings import Finding, Path, dotted
 from gate.policy.scalars import Date, plain
-from gate.values import quoted
+from gate.safe import escaped, quoted
 
 MAX_DEPTH = 32
 MAX_NODES = 50_000
@@ -90,7 +90,7 @@ def _syntax(error: yaml.MarkedYAMLError) -> Finding:
 def _dated(value: object, path: Path) -> object:
     """A date is text where a date is wanted; elsewhere other readers make another type of it."""
     if isinstance(value, Date) and path[-1:] != ("expires",):
-        advice = f'quote it: "{quoted(value, 60)[1:-1]}"'
+        advice = f'quote it: "{escaped(value, 60)}"'
         return Finding(
             "ambiguous_scalar", f"{dotted(path)} reads as a date (found {quoted(value, 40)})", advice
         )
@@ -124,7 +124,7 @@ class _Builder:
             self.stack.pop()
         elif isinstance(event, yaml.AliasEvent):
             self._fault(
-                "yaml_alias", f"aliases are not allowed (found *{quoted(str(event.anchor), 40)[1:-1]})", line
+                "yaml_alias", f"aliases are not allowed (found *{escaped(str(event.anchor), 40)})", line
             )
             self._place(Fault(), line)
         elif isinstance(event, yaml.DocumentStartEvent):
@@ -180,7 +180,7 @@ class _Builder:
                 f"the key {quoted(text)} is not text",
                 line,
                 path,
-                f'quote it: "{quoted(text, 60)[1:-1]}"',
+                f'quote it: "{escaped(text, 60)}"',
             )
         if text in frame.keys:
             message = f"the key {quoted(text)} is there twice (lines {frame.keys[text]} and {line})"
@@ -191,7 +191,7 @@ class _Builder:
     def _decorations(self, event: Any, line: int) -> bool:
         if event.anchor:
             self._fault(
-                "yaml_anchor", f"anchors are not allowed (found &{quoted(str(event.anchor), 40)[1:-1]})", line
+                "yaml_anchor", f"anchors are not allowed (found &{escaped(str(event.anchor), 40)})", line
             )
         if event.tag:
             advice = "remove the tag" if isinstance(event, yaml.ScalarEvent) else ""

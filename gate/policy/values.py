@@ -6,7 +6,7 @@ import difflib
 import re
 from typing import Any
 
-from gate.values import quoted
+from gate.safe import quoted
 
 _WANTED = {
     "string_type": "must be text",

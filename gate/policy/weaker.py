@@ -14,7 +14,7 @@ from gate.policy.base import Model
 from gate.policy.model import Artifacts, Cycles, Gating, Guardrail, Items, Policy, Slices, Waiver
 from gate.policy.shared import rail_key, side_effect
 from gate.policy.strictness import Compare, Effect
-from gate.values import quoted
+from gate.safe import escaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.12g}"
     if isinstance(value, str):
-        return quoted(value)[1:-1]
+        return escaped(value)
     if isinstance(value, list | tuple):
         more = ", ..." if len(value) > 5 else ""
         return "[" + ", ".join(_text(item) for item in value[:5]) + more + "]"

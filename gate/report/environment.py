@@ -10,8 +10,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from gate.report.cells import cell, prose
-from gate.report.plain import cut, visible
+from gate.safe import cut, markdown_code, markdown_prose, visible
 
 WIDEST_TEXT = 1000
 """Characters of one text on the page; the JSON report has all of it."""
@@ -37,8 +36,8 @@ def _environment(finalize: Callable[..., Any] | None) -> Environment:
 @cache
 def markdown_environment() -> Environment:
     """Every value in a template becomes harmless Markdown, whether or not the template remembers to ask."""
-    environment = _environment(prose)
-    environment.filters["cell"] = cell
+    environment = _environment(markdown_prose)
+    environment.filters["cell"] = markdown_code
     return environment
 
 

@@ -17,7 +17,7 @@ from gate.report.charts.runchart import points_of, run_chart
 from gate.report.charts.strata import strata
 from gate.report.environment import html_environment, source
 from gate.report.figures import difference, span
-from gate.report.plain import cut, visible
+from gate.safe import cut, visible
 
 Report = Mapping[str, Any]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gate.report import sentences
-from gate.report.plain import visible
 from gate.report.rows import rule_rows
+from gate.safe import visible
 
 Report = Mapping[str, Any]
 

@@ -9,7 +9,8 @@ from typing import Any
 from gate.artifacts.content import open_content
 from gate.report.conforms import first_fault
 from gate.report.schema import error_schema, report_schema, reports_schema
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 SCHEMAS = {"gate.report/1": report_schema, "gate.reports/1": reports_schema, "gate.error/1": error_schema}
 _LARGEST = 2**63

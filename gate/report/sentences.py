@@ -15,7 +15,7 @@ from gate.report.figures import (
     span,
     whole,
 )
-from gate.report.plain import cut
+from gate.safe import cut
 from gate.words import count, number, p_value
 
 Report = Mapping[str, Any]

@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gate.report.plain import csv_cell
 from gate.report.sentences import candidate
+from gate.safe import csv_cell
 
 Report = Mapping[str, Any]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gate.report import sentences
-from gate.report.plain import cut, line
 from gate.report.rows import rule_rows
+from gate.safe import cut, terminal_line
 
 Report = Mapping[str, Any]
 
@@ -36,25 +36,25 @@ def text(report: Report, *, colour: bool = False) -> str:
 
 def _error(error: Mapping[str, Any]) -> Iterator[str]:
     yield "cannot decide"
-    yield f"why:  {line(sentences.fault(error))}"
+    yield f"why:  {terminal_line(sentences.fault(error))}"
     if error["help"]:
-        yield f"help: {line(error['help'])}"
+        yield f"help: {terminal_line(error['help'])}"
 
 
 def _several(report: Report, colour: bool) -> Iterator[str]:
     yield _headline(report["verdict"], report["verdict"], sentences.name(report["reports"][0]), colour)
-    yield f"why: {line(sentences.why_several(report))}"
+    yield f"why: {terminal_line(sentences.why_several(report))}"
     for one in report["reports"]:
         yield ""
-        yield f"candidate {line(sentences.candidate(one))}"
+        yield f"candidate {terminal_line(sentences.candidate(one))}"
         yield from _one(one, colour)
 
 
 def _one(report: Report, colour: bool) -> Iterator[str]:
     yield _headline(report["verdict"], sentences.verdict(report), sentences.name(report), colour)
-    yield f"why:  {line(sentences.why(report))}"
-    yield f"next: {line(report['next_step'])}"
-    yield from (f"warning: {line(text)}" for text in sentences.warnings(report))
+    yield f"why:  {terminal_line(sentences.why(report))}"
+    yield f"next: {terminal_line(report['next_step'])}"
+    yield from (f"warning: {terminal_line(text)}" for text in sentences.warnings(report))
     yield ""
     yield from _gating(report)
     yield ""
@@ -63,7 +63,7 @@ def _one(report: Report, colour: bool) -> Iterator[str]:
 
 
 def _headline(word: str, shown: str, name: str, colour: bool) -> str:
-    return f"{_painted(line(shown), word, colour, bold=True)}  {line(cut(name, 120))}"
+    return f"{_painted(terminal_line(shown), word, colour, bold=True)}  {terminal_line(cut(name, 120))}"
 
 
 def _gating(report: Report) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _gating(report: Report) -> Iterator[str]:
         ("Cycles", sentences.cycles(report)),
     ]
     width = max(len(label) for label, _ in facts)
-    yield from (f"  {label:{width}}  {line(found)}" for label, found in facts if found)
+    yield from (f"  {label:{width}}  {terminal_line(found)}" for label, found in facts if found)
 
 
 def _rules(report: Report, colour: bool) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _rules(report: Report, colour: bool) -> Iterator[str]:
     width = max((len(row.status) for row in rows), default=0)
     for row in rows:
         status = _painted(f"{row.status:{width}}", row.status, colour)
-        yield f"  {status}  {line(cut(row.rule, 80))}: {line(row.message)}"
+        yield f"  {status}  {terminal_line(cut(row.rule, 80))}: {terminal_line(row.message)}"
     if len(report["reasons"]) > MOST_RULES:
         yield f"  and {len(report['reasons']) - MOST_RULES} more rules"
 
@@ -94,7 +94,7 @@ def _cautions(report: Report) -> Iterator[str]:
     if cautions:
         yield ""
     for caution in cautions[:MOST_CAUTIONS]:
-        yield f"  caution: {line(caution['message'])}"
+        yield f"  caution: {terminal_line(caution['message'])}"
     if len(cautions) > MOST_CAUTIONS:
         yield f"  and {len(cautions) - MOST_CAUTIONS} more cautions"
 

@@ -16,7 +16,8 @@ from gate.artifacts.table import ItemTable, ReadRequest
 from gate.compare.sanity import direction_doubts
 from gate.pairing import MetricRule, PairedTable, PairingRules, pair
 from gate.policy.model import Guardrail, Items, Policy, Watch
-from gate.values import GateError, examples
+from gate.safe import examples
+from gate.values import GateError
 
 DEFAULT_ID = Items.model_fields["id"].default
 """Written out or not it means the same, as in the decision digest."""

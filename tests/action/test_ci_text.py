@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.ci.log import annotation, inert
 from gate.ci.outputs import dotenv, heredoc, write_outputs
 from gate.ci.policy_change import PolicyChange
 from gate.ci.results import Result
 from gate.ci.summary import BUDGET, LIMIT, append, compose, fit, notes_block
 from gate.cli.targets import write_text
+from gate.safe import github_annotation, terminal_lines
 
 from .composite import log_commands, parse_values
 from .scenarios import HOSTILE
@@ -24,25 +24,25 @@ SIGNS = st.text(alphabet=st.sampled_from(list(":#[]\n\r \t\x1b%,abAB=<>|\u2028\u
 
 @given(SIGNS)
 def test_no_text_becomes_a_command(text: str) -> None:
-    assert log_commands(inert(text)) == []
-    assert "\x1b" not in inert(text)
+    assert log_commands(terminal_lines(text)) == []
+    assert "\x1b" not in terminal_lines(text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_ids_are_no_commands(text: str) -> None:
-    assert log_commands(inert(text)) == []
-    assert "##vso[" not in inert(text)
+    assert log_commands(terminal_lines(text)) == []
+    assert "##vso[" not in terminal_lines(text)
 
 
 @given(SIGNS, SIGNS)
 def test_an_annotation_is_one_command_on_one_line(title: str, message: str) -> None:
-    line = annotation("error", title, message)
+    line = github_annotation("error", title, message)
     assert line.count("\n") == 0
     assert log_commands(line) == ["error"]
 
 
 def test_annotations_are_escaped_as_the_runner_unescapes_them() -> None:
-    assert annotation("error", "a:b,c%", "x%y\r\nz:w") == "::error title=a%3Ab%2Cc%25::x%25y%0Az:w"
+    assert github_annotation("error", "a:b,c%", "x%y\r\nz:w") == "::error title=a%3Ab%2Cc%25::x%25y%0Az:w"
 
 
 @given(st.dictionaries(st.from_regex(r"[a-z]{1,8}", fullmatch=True), SIGNS, max_size=4))

@@ -20,9 +20,9 @@ from gate.report.html import html
 from gate.report.intoto import intoto
 from gate.report.junit import junit
 from gate.report.markdown import comment, markdown
-from gate.report.plain import csv_cell, line
 from gate.report.tables import flagged_csv, flips_csv
 from gate.report.text import text
+from gate.safe import csv_cell, terminal_line
 from tests.report.poison import EVERY, HOSTILE, poisoned
 from tests.report.reports import small as report
 from tests.report.reports import xml
@@ -103,7 +103,7 @@ def test_a_terminal_and_a_log_obey_nothing(hostile: str) -> None:
 
 @pytest.mark.parametrize("hostile", EVERY, ids=ascii)
 def test_one_line_is_one_line_whatever_stands_before_it(hostile: str) -> None:
-    found = line(hostile)
+    found = terminal_line(hostile)
     assert not control_characters(found)
     assert "\n" not in found
     assert not COMMAND.search(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate.report.plain import csv_cell
+from gate.safe import csv_cell
 
 
 @pytest.mark.parametrize(

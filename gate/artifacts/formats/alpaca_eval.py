@@ -16,7 +16,8 @@ from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated, graded_itself
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 Row = dict[str, Any]
 

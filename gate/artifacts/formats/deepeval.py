@@ -15,7 +15,8 @@ from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical, text_digest
 from gate.artifacts.times import time_fact
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 _NUMBERED = re.compile(r"(?:conversational_)?test_case_\d+")
 """Names that the tool makes up by position."""

@@ -10,7 +10,8 @@ from gate.artifacts.content import Content
 from gate.artifacts.records import Records, paths_of
 from gate.artifacts.run_words import is_evidence
 from gate.artifacts.table import ReadRequest
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 DELIMITERS = (",", "\t", ";", "|")
 csv.field_size_limit(limits.LINE_BYTES)

@@ -11,7 +11,8 @@ from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.times import time_fact
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 _PASSED = frozenset({"pass", "passed", "success"})
 _FAILED = frozenset({"fail", "failed", "timeout", "timed out"})

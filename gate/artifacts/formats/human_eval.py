@@ -11,7 +11,7 @@ from gate.artifacts.oddities import EMPTY
 from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.table import ReadRequest
-from gate.values import quoted
+from gate.safe import quoted
 
 _TEXTS = frozenset({"task_id", "completion", "result", "completion_id", "prompt", "solution"})
 

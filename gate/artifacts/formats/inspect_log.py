@@ -17,7 +17,8 @@ from gate.artifacts.strict_json import parse_document, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.texts import canonical, text_digest
 from gate.artifacts.times import time_fact
-from gate.values import GateError, quoted
+from gate.safe import escaped, quoted
+from gate.values import GateError
 
 Sample = dict[str, Any]
 
@@ -76,7 +77,7 @@ def _archived(content: Content, request: ReadRequest | None) -> tuple[dict[str, 
 
 
 def _member(archive: Archive, name: str, path: str) -> Any:
-    where = f"{path}!{quoted(name)[1:-1]}"
+    where = f"{path}!{escaped(name)}"
     return parse_document(decode(archive.read(name), where, None), where)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.artifacts.table import Stated, graded_itself
 from gate.artifacts.texts import canonical
-from gate.values import examples, quoted
+from gate.safe import examples, quoted
 
 _GRADERS = ("grade", "judge", "scor", "critic", "rater", "evaluator", "annotat")
 _MEAN = "mean"

@@ -24,7 +24,8 @@ from gate.artifacts.run_words import said
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.times import time_fact
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 
 def load(content: Content, request: ReadRequest | None) -> Records:

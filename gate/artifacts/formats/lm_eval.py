@@ -18,7 +18,8 @@ from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.texts import canonical
 from gate.artifacts.times import time_fact
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 _FIXED = frozenset(
     {

@@ -13,7 +13,8 @@ from gate.artifacts.records import ABSENT, Records, paths_of
 from gate.artifacts.run_words import told
 from gate.artifacts.strict_json import parse_line, refuse_doubled
 from gate.artifacts.table import ReadRequest
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 SHAPE_HELP = "write a list of objects, one an item, or name the list in the mapping: id: results[].id"
 

@@ -13,7 +13,8 @@ from gate.artifacts.records import Records, paths_of
 from gate.artifacts.run_words import is_evidence
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.unpack import budget, refuse_hollow
-from gate.values import GateError, examples, quoted
+from gate.safe import escaped, examples, quoted
+from gate.values import GateError
 
 
 def load(content: Content, request: ReadRequest | None) -> Records:
@@ -46,7 +47,7 @@ def load(content: Content, request: ReadRequest | None) -> Records:
 
 
 def _column(archive: Archive, name: str, content: Content) -> list[Any]:
-    where = f"{content.path}!{quoted(name)[1:-1]}"
+    where = f"{content.path}!{escaped(name)}"
     data = archive.read(f"{name}.npy")
     try:
         # A zip inside the zip is no array, and numpy would open it without any bound.

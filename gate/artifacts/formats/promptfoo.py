@@ -22,7 +22,8 @@ from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical
 from gate.artifacts.times import time_fact
-from gate.values import GateError, quoted
+from gate.safe import quoted
+from gate.values import GateError
 
 Row = dict[str, Any]
 _OF_THE_RUN = frozenset({"sessionId", "_conversation"})

@@ -13,7 +13,8 @@ from gate.artifacts.own import Context, Run, accepted_columns, contradiction, re
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated
-from gate.values import GateError, examples
+from gate.safe import examples
+from gate.values import GateError
 
 STRICT, COMPLETED = "resolved", "resolved_of_completed"
 _BROKE = ("error_ids", "infra_failure_ids", "ambiguous_failure_ids")

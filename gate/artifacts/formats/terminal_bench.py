@@ -14,7 +14,8 @@ from gate.artifacts.records import ABSENT, Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.times import time_fact
-from gate.values import GateError, examples, quoted
+from gate.safe import examples, quoted
+from gate.values import GateError
 
 VERDICT = "is_resolved"
 """How the policy accepts trials without a verdict as 0: ``completed: {is_resolved: ['*']}``."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from gate.report.plain import cut, visible
+from gate.safe import cut, visible
 
 
 @dataclass(slots=True)
