@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 from black_box import BINARY, GRADED, Rows, command, decide, policy, tables, write_policy
 
-from gate.stats.assurance import BOUNDED, BREAKS
-from gate.stats.clusters import CLUSTER_METHODS
-from gate.stats.registry import METHODS
+from gate.stats.methods import METHODS, assurance, named_tests
 
-BINARY_TESTS = [method for method, found in METHODS.items() if found.kind == "binary"]
+BINARY_TESTS = [method.id for method in named_tests("pairs") if "graded" not in method.kinds]
 
 
-def test_every_test_is_bounded_or_says_what_breaks_it() -> None:
-    assert not BOUNDED & set(BREAKS)
-    assert BOUNDED | set(BREAKS) == set(METHODS) | set(CLUSTER_METHODS)
+def test_three_tests_are_bounded_and_every_other_says_what_breaks_it() -> None:
+    bounded = {method for method, found in METHODS.items() if found.bounded}
+    assert bounded == {"mcnemar_exact", "exact_unconditional", "gaffke"}
+    for method, found in METHODS.items():
+        assert ("bounded" in assurance(method, 0.025)) is (method in bounded)
+        assert found.breaks in assurance(method, 0.025)
 
 
 @pytest.mark.parametrize(("method", "holds"), [("mcnemar_exact", True), ("mcnemar_chi2", False)])
@@ -29,12 +30,12 @@ def test_bounded_is_what_enumeration_finds(method: str, holds: bool) -> None:
         passed = [b for b in range(s + 1) if _one_sided_p(method, b, s) < 0.025]
         worst = max(worst, sum(comb(s, b) for b in passed) / 2**s)
     assert (worst <= 0.025) is holds
-    assert (method in BOUNDED) is holds
+    assert METHODS[method].bounded is holds
 
 
 def _one_sided_p(method: str, b: int, s: int) -> float:
     from gate.stats.pairs import from_counts
-    from gate.stats.registry import run
+    from gate.stats.procedures import run
 
     return run(method, from_counts(b, s - b, 1000), 0.0, 0.025).p_greater
 

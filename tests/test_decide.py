@@ -245,7 +245,12 @@ def test_outcome(statuses: tuple[str, ...]) -> None:
 
 
 def test_exit_codes() -> None:
-    assert {verdict: verdict.exit_code for verdict in Verdict} == {"promote": 0, "block": 1, "inconclusive": 3, "hold": 4}
+    assert {verdict: verdict.exit_code for verdict in Verdict} == {
+        "promote": 0,
+        "block": 1,
+        "inconclusive": 3,
+        "hold": 4,
+    }
 
 
 def test_a_failing_first_guardrail_ends_the_matter() -> None:

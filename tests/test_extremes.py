@@ -13,7 +13,7 @@ from black_box import GRADED, Rows, command, decide, policy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gate.policy.methods import CLUSTER_TESTS, CLUSTERED_PASS_FAIL, GRADED_TESTS, PASS_FAIL_TOO
+from gate.stats.methods import named_tests
 
 SIZES = (0.0, 1e-300, 1e-50, 1e-20, 0.3, 1.0, 90.0, 9.2e18, 1e49, 1e50)
 """What a file may hold, as long as something in it is at least 1e-50."""
@@ -136,9 +136,10 @@ def test_a_wide_scale_makes_no_claim_easier(tmp_path: Path, sign: int, end: floa
     assert low <= 0.5 * sign <= high
 
 
+FREE = {test.id for test in named_tests("pairs", "graded")} - {"bca_sign_flip", "gaffke"}
 TESTS: list[tuple[dict[str, Any], str]] = [
-    *(({"test": test}, "") for test in sorted((GRADED_TESTS | PASS_FAIL_TOO) - {"bca_sign_flip", "gaffke"})),
-    *(({"test": test}, "cluster") for test in sorted(CLUSTER_TESTS - CLUSTERED_PASS_FAIL)),
+    *(({"test": test}, "") for test in sorted(FREE)),
+    *(({"test": test}, "cluster") for test in sorted(test.id for test in named_tests("clusters", "graded"))),
     ({}, "repeat"),
     ({"scale": [-1e50, 1e50], "assurance": "guaranteed"}, ""),
     ({"margin": {"relative": 0.1}}, ""),

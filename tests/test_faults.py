@@ -25,12 +25,13 @@ from scipy import stats
 from seed_data import count_table, rows_of
 from statsmodels.stats.multitest import multipletests
 
-from gate.policy.methods import BINARY_TESTS, GradedTest
-from gate.stats import binary, graded, registry
+from gate.stats import binary, graded
+from gate.stats.methods import METHODS, named_tests
 from gate.stats.pairs import pair
+from gate.stats.procedures import run
 
 Rows = list[dict[str, Any]]
-GRADED_TESTS = [name for name in GradedTest.__args__ if name != "bca_sign_flip"]  # type: ignore[attr-defined]
+GRADED_TESTS = [test.id for test in named_tests("pairs", "graded") if test.id != "bca_sign_flip"]
 WORSE_TO_BETTER = ["block", "inconclusive", "promote"]
 
 
@@ -159,7 +160,7 @@ def test_interval_and_p_are_one_event_for_graded_scores(test: str) -> None:
     source = np.random.default_rng(11)
     for shift in np.linspace(-0.9, 0.9, 9):
         values = source.gamma(2.0, 0.5, 40) - 1 + shift
-        found = registry.run(test, pair(np.zeros(40), values), 0.0, 0.025)
+        found = run(test, pair(np.zeros(40), values), 0.0, 0.025)
         assert (found.interval.low > 0) == (found.p_greater < 0.025), shift
         assert (found.interval.high < 0) == (found.p_less < 0.025), shift
 
@@ -206,7 +207,7 @@ def test_more_wins_never_make_a_pass_fail_verdict_worse(tmp_path: Path) -> None:
 # nothing differs
 
 
-@pytest.mark.parametrize("test", ["auto", *sorted(BINARY_TESTS)])
+@pytest.mark.parametrize("test", ["auto", *sorted(m.id for m in METHODS.values() if m.form == "counts")])
 def test_equal_pass_fail_scores_are_never_significant(test: str, tmp_path: Path) -> None:
     rows = count_table(0, 0, 60, 100)
     answer = decide(tmp_path, policy(gating={"test": test}), rows[0], rows[1][::-1])
@@ -391,7 +392,7 @@ def test_resampling_many_items_keeps_no_matrix(test: str) -> None:
     values = np.random.default_rng(1).normal(0.01, 1, 40_000)
     pairs = pair(np.zeros(40_000), values)
     tracemalloc.start()
-    found = registry.run(test, pairs, 0.0, 0.025)
+    found = run(test, pairs, 0.0, 0.025)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 200e6

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from black_box import BINARY, GRADED, Answer, decide, policy
 
-from gate.stats import registry
 from gate.stats.cluster_data import cluster_pairs
-from gate.stats.clusters import run_clustered
 from gate.stats.pairs import from_differences, pair
+from gate.stats.procedures import run
 
 MEAN_TESTS = [
     "paired_t",
@@ -31,7 +30,7 @@ CLUSTER_MEAN_TESTS = ["cluster", "cluster_cr2", "cluster_sign_flip", "cluster_bo
 @pytest.mark.parametrize("m", [0.0, -0.5, 0.1])
 def test_equal_differences_are_decided_by_sign_flips(method: str, d: float, m: float) -> None:
     """2^-18 by counting sign patterns; none but the observed one is as extreme."""
-    found = registry.run(method, from_differences(np.full(18, d)), m, 0.025)
+    found = run(method, from_differences(np.full(18, d)), m, 0.025)
     small = pytest.approx(2.0**-18, abs=1e-3)  # Monte Carlo tests count the observed sample in 10,000
     assert found.p_greater == (small if d > m else 1.0)
     assert found.p_less == (small if d < m else 1.0)
@@ -43,7 +42,7 @@ def test_equal_differences_are_decided_by_sign_flips(method: str, d: float, m: f
 @pytest.mark.parametrize("d", [-1.0, 0.25])
 def test_equal_clusters_are_decided_by_flips_of_clusters(method: str, d: float) -> None:
     labels = np.repeat(np.arange(10), np.arange(1, 11))
-    found = run_clustered(method, cluster_pairs(np.zeros(55), np.full(55, d), labels), 0.0, 0.025)
+    found = run(method, cluster_pairs(np.zeros(55), np.full(55, d), labels), 0.0, 0.025)
     assert (found.p_less if d < 0 else found.p_greater) == pytest.approx(2.0**-10, abs=1e-3)
     assert (found.p_greater if d < 0 else found.p_less) == 1.0
     assert not found.insufficient

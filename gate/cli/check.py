@@ -17,7 +17,7 @@ from gate.policy.model import Policy
 from gate.policy.rules import rule_ids
 from gate.policy.weaker import Change, weaknesses
 from gate.safe import terminal_line
-from gate.stats.assurance import assurance
+from gate.stats.methods import assurance
 from gate.values import EXIT_BLOCK, GateError
 
 EPILOG = """\

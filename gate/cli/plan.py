@@ -19,7 +19,7 @@ from gate.policy.load import load
 from gate.policy.model import Items, Policy
 from gate.report.document import to_json
 from gate.safe import terminal_line
-from gate.stats.registry import default_method
+from gate.stats.methods import default_test
 from gate.values import LARGEST, GateError
 
 EPILOG = """\
@@ -95,7 +95,7 @@ def _without_policy(args: argparse.Namespace, question: Question) -> Plan:
             "usage", "a graded metric needs --sd SD", help="the standard deviation of an item's difference"
         )
     level = args.alpha / 2
-    least = max(Items().min, least_items_for(default_method(args.kind, 0.0), 0.0, level))
+    least = max(Items().min, least_items_for(default_test(args.kind, 0.0), 0.0, level))
     rule = gating_planned("gating", args.margin, "observed", level, known, question, least)
     return plan((rule,), question)
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from gate.compare.selection import Selection
 from gate.stats.cluster_data import Clusters, cluster_pairs, describe, tipping_points
-from gate.stats.clusters import CLUSTER_METHODS, FEWEST_CLUSTERS
-from gate.stats.results import Interval
+from gate.stats.clusters import cluster_cr2
+from gate.stats.methods import FEWEST_CLUSTERS
+from gate.stats.results import Interval, Settings
 
 
 def clusters_of(selection: Selection, shift: float = 0.0) -> Clusters:
@@ -32,7 +33,7 @@ def single_interval(values: Any, labels: Any, level: float) -> tuple[Interval, s
     if not data.varies:
         unknown = Interval(-math.inf, math.inf, 1 - 2 * level, "cluster_cr2")
         return unknown, "all clusters have the same mean: the spread between clusters is unknown"
-    found = CLUSTER_METHODS["cluster_cr2"].run(data, (0.0, level, 0, 0))
+    found = cluster_cr2(data, Settings(0.0, level))
     return found.interval, found.insufficient
 
 

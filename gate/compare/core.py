@@ -10,11 +10,10 @@ from gate.compare.measure import Bound, Tested, described, run_test
 from gate.compare.model import Comparison
 from gate.compare.selection import Selection
 from gate.compare.setting import Setting, TestChoice
-from gate.stats.assurance import BOUNDED
 from gate.stats.binary_intervals import requested_interval
-from gate.stats.registry import METHODS
+from gate.stats.methods import METHODS
+from gate.stats.procedures import p_of_counts
 from gate.stats.results import TestResult
-from gate.stats.unconditional import exact_p
 from gate.values import Caution
 from gate.words import p_value
 
@@ -112,11 +111,14 @@ def _data_row(selection: Selection, result: TestResult, setting: Setting) -> str
 def _exact_disagrees(choice: TestChoice, tested: Tested, mode: str, setting: Setting) -> tuple[Caution, ...]:
     """An approximate test of pass/fail that lets the candidate through where the exact one would not."""
     result, pairs = tested.result, tested.pairs
-    approximate = result.method in METHODS and result.method not in BOUNDED
+    method = METHODS.get(result.method)
+    approximate = method is not None and method.sample == "pairs" and not method.bounded
     if not (choice.kind == "binary" and pairs.binary and approximate) or mode == "watch":
         return ()
     harm = mode in VETOES
-    exact_id, exact = exact_p(pairs, result.null_value, setting.level, harm=harm)
+    b, c, m = (pairs.c, pairs.b, -result.null_value) if harm else (pairs.b, pairs.c, result.null_value)
+    exact_id = "mcnemar_exact" if m == 0 else "exact_unconditional"
+    exact = p_of_counts(exact_id, b, c, pairs.n, m, setting.level)
     p = result.p_less if harm else result.p_greater
     if (p < setting.level) is harm or (exact < setting.level) is not harm:
         return ()

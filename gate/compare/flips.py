@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from gate.compare.model import Comparison, at_least
-from gate.stats import binary, unconditional
-from gate.stats.distributions import binomial_pmf, binomial_sf, normal_sf
+from gate.stats.methods import METHODS
+from gate.stats.procedures import p_of_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +25,29 @@ class Table:
         return self.b + self.c + self.both_pass + self.both_fail
 
 
-PValue = Callable[[Table, float, float], float]
-
-
 def flips_to_turn(c: Comparison) -> int | None:
     """Smallest number of such items for a passing rule not to pass any more, or for another one to pass.
 
     None where it is not known: scores that are not pass/fail, a test that is not one of counts, data that
     cannot carry a claim, a gain too good to be believed, or a rule that no flips can turn.
     """
-    p_value, bound = _P_VALUES.get(c.method), c.bound
-    table = _table(c)
-    if p_value is None or table is None or c.insufficient or bound is None or _suspect(table, c):
+    method, table, bound = METHODS.get(c.method), _table(c), c.bound
+    if method is None or method.form != "counts" or c.insufficient:
         return None
+    if table is None or bound is None or _suspect(table, c):
+        return None
+
+    def p_value(test: str, found: Table, null_value: float) -> float:
+        return p_of_counts(test, found.b, found.c, found.n, null_value, c.level)
 
     def passes(found: Table) -> bool:
         if found.b + found.c == 0:
             return False
         if c.margin_rule == "observed" and not at_least((found.b - found.c) / found.n, bound):
             return False
-        if c.margin_rule == "tested" and _exact(found, 0.0, c.level) >= c.level:
+        if c.margin_rule == "tested" and p_value("mcnemar_exact", found, 0.0) >= c.level:
             return False  # a proven margin is no less than a proven gain
-        return p_value(found, c.null_value, c.level) < c.level
+        return p_value(c.method, found, c.null_value) < c.level
 
     now = passes(table)
     step, new, back = (_lost, table.both_pass, table.b) if now else (_won, table.both_fail, table.c)
@@ -100,40 +100,3 @@ def _first(way: Callable[[int], Table], most: int, turned: Callable[[Table], boo
         middle = (low + high) // 2
         low, high = (low, middle) if turned(way(middle)) else (middle, high)
     return high
-
-
-def _exact(t: Table, _null: float, _level: float) -> float:
-    return binomial_sf(t.b, t.b + t.c, 0.5)
-
-
-def _midp(t: Table, _null: float, _level: float) -> float:
-    return binomial_sf(t.b, t.b + t.c, 0.5) - 0.5 * binomial_pmf(t.b, t.b + t.c, 0.5)
-
-
-def _chi2(t: Table, _null: float, _level: float) -> float:
-    return normal_sf((t.b - t.c) / math.sqrt(t.b + t.c))
-
-
-def _edwards(t: Table, _null: float, _level: float) -> float:
-    size = max(abs(t.b - t.c) - 1, 0) / math.sqrt(t.b + t.c)
-    return normal_sf(math.copysign(size, t.b - t.c))
-
-
-def _tango(t: Table, null: float, _level: float) -> float:
-    return normal_sf(binary.tango_statistic(t.b, t.c, t.n, null))
-
-
-def _unconditional(t: Table, null: float, level: float) -> float:
-    if t.b + t.c > unconditional.MOST_DISCORDANT:
-        return _tango(t, null, level)
-    return unconditional.p_greater(t.b, t.c, t.n, null, unconditional.berger_boos_g(level))
-
-
-_P_VALUES: dict[str, PValue] = {
-    "mcnemar_exact": _exact,
-    "mcnemar_midp": _midp,
-    "mcnemar_chi2": _chi2,
-    "mcnemar_edwards": _edwards,
-    "tango": _tango,
-    "exact_unconditional": _unconditional,
-}

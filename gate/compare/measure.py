@@ -10,9 +10,10 @@ import numpy as np
 from gate.compare.clustering import baseline_error, clustered_error, clusters_of
 from gate.compare.model import Change, Changes
 from gate.compare.selection import Selection, oriented_pairs
-from gate.stats import power, reference, registry, unconditional
-from gate.stats.clusters import CLUSTER_METHODS, run_clustered
+from gate.stats import power, reference
+from gate.stats.methods import METHODS
 from gate.stats.pairs import Pairs
+from gate.stats.procedures import p_of_counts, run
 from gate.stats.results import Interval, TestResult
 from gate.values import Caution, GateError
 
@@ -82,10 +83,9 @@ def run_test(
     """
     pairs = oriented_pairs(selection, shift)
     tested_null = 0.0 if shift else null_value
-    if method in CLUSTER_METHODS:
-        result = run_clustered(method, clusters_of(selection, shift), tested_null, level, scale=scale)
-    else:
-        result = registry.run(method, pairs, tested_null, level, scale=scale)
+    clustered = METHODS[method].sample == "clusters"
+    sample = clusters_of(selection, shift) if clustered else pairs
+    result = run(method, sample, tested_null, level, scale=scale)
     interval = result.interval
     if shift:
         interval = Interval(
@@ -99,15 +99,12 @@ def p_above(
 ) -> float:
     """The one-sided p alone, where the interval is not wanted and would cost the most."""
     null_value = 0.0 if bound.shift else bound.null_value
-    if method in CLUSTER_METHODS:
-        data = clusters_of(selection, bound.shift)
-        return run_clustered(method, data, null_value, level, scale=scale).p_greater
+    if METHODS[method].sample == "clusters":
+        return run(method, clusters_of(selection, bound.shift), null_value, level, scale=scale).p_greater
     pairs = oriented_pairs(selection, bound.shift)
-    few = pairs.b + pairs.c <= unconditional.MOST_DISCORDANT
-    if method == "exact_unconditional" and few:
-        g = unconditional.berger_boos_g(level)
-        return unconditional.p_greater(pairs.b, pairs.c, pairs.n, null_value, g)
-    return registry.run(method, pairs, null_value, level, scale=scale).p_greater
+    if METHODS[method].form == "counts":
+        return p_of_counts(method, pairs.b, pairs.c, pairs.n, null_value, level)
+    return run(method, pairs, null_value, level, scale=scale).p_greater
 
 
 def described(selection: Selection, pairs: Pairs, level: float, target: float) -> dict[str, Any]:

@@ -25,11 +25,11 @@ from gate.compare.model import Comparison, SignTest, at_least
 from gate.compare.selection import Selection, select
 from gate.compare.setting import Setting, TestChoice, both_readings
 from gate.pairing import PairedMetric, PairedTable
-from gate.policy.methods import NULL_IS_ZERO
 from gate.policy.model import Amount, Gating, Guardrail, Rule, Watch
 from gate.stats import power
 from gate.stats.distributions import binomial_sf
 from gate.stats.graded import clean_sweep
+from gate.stats.methods import METHODS
 from gate.values import Caution
 
 
@@ -125,7 +125,7 @@ def _also_cleared(choice: TestChoice, selection: Selection, bound: Bound, settin
     """Whether the margin rule that the policy did not choose is cleared too: reported, never deciding."""
     null_value = 0.0 if bound.shift else bound.null_value
     method = method_of(choice, selection, null_value, setting)
-    if null_value and method in NULL_IS_ZERO:
+    if null_value and not METHODS[method].margin:
         method = method_of(replace(choice, test="auto"), selection, null_value, setting)
     return p_above(selection, method, bound, setting.level, choice.bounds()) < setting.level
 

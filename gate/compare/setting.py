@@ -8,7 +8,7 @@ from typing import Literal
 
 from gate.compare.model import Comparison
 from gate.pairing import PairedMetric
-from gate.stats import registry
+from gate.stats.methods import CLUSTER_DEFAULT, default_test
 from gate.values import Caution
 from gate.words import count
 
@@ -66,11 +66,11 @@ class TestChoice:
         if self.test != "auto":
             return self.test
         if clustered:
-            return "cluster"
+            return CLUSTER_DEFAULT
         kind: Literal["binary", "graded"] = "binary" if self.kind == "binary" and not averaged else "graded"
         if seeds and kind == "graded" and self.assurance == "standard":
             return "bca_sign_flip"
-        return registry.default_method(kind, null_value, assurance=self.assurance, repeats=averaged)
+        return default_test(kind, null_value, assurance=self.assurance, repeats=averaged)
 
 
 def both_readings(metric: PairedMetric, measure: Callable[[PairedMetric], Comparison]) -> Comparison:

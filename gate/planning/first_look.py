@@ -18,8 +18,9 @@ from gate.policy.load import loads
 from gate.policy.model import Policy
 from gate.report.document import changes, comparison
 from gate.run.intake import Files, ItemSet, item_sets
-from gate.stats import registry
+from gate.stats.methods import default_test
 from gate.stats.power import smallest_effect
+from gate.stats.procedures import run
 from gate.stats.reference import sd_difference
 from gate.values import Caution
 
@@ -110,8 +111,8 @@ def _proven(policy: Policy, item_set: ItemSet, found: Comparison) -> float | Non
     if selection.n < 2 or found.delta is None:
         return None
     binary = policy.gating.kind == "binary" and not metric.averaged
-    method = "exact_unconditional" if binary else registry.default_method("graded", 0.0)
-    low = registry.run(method, oriented_pairs(selection), 0.0, LEVEL).interval.low
+    method = "exact_unconditional" if binary else default_test("graded", 0.0)
+    low = run(method, oriented_pairs(selection), 0.0, LEVEL).interval.low
     return low if math.isfinite(low) else None
 
 

@@ -6,16 +6,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from gate.policy.findings import Finding, Path
-from gate.policy.methods import (
-    BINARY_TESTS,
-    CLUSTER_TESTS,
-    GRADED_TESTS,
-    NEEDS_INDEPENDENT_SPLITS,
-    PASS_FAIL_TOO,
-)
 from gate.policy.model import Guardrail, Policy, Rule, amount, conflict, is_new, is_share, margin_test
 from gate.policy.rules import SLICE, guardrail_ids, rule_ids
 from gate.safe import examples, quoted
+from gate.stats.methods import METHODS, named_tests
 
 
 def between_sections(p: Policy) -> Iterator[Finding]:
@@ -86,15 +80,15 @@ def _columns(p: Policy) -> Iterator[Finding]:
 
 def _repeats(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     """Repeats make pass/fail a number per item, which takes the tests of graded metrics and no others."""
+    method = METHODS.get(rule.test)
     if p.items.repeat is None:
-        if rule.kind == "binary" and rule.test in GRADED_TESTS:
+        if method is not None and rule.kind == "binary" and rule.kind not in method.kinds:
             message = f"test {rule.test} is for graded metrics, but kind is binary and there are no repeats"
-            advice = (
-                f"leave test out (auto), or choose one of {', '.join(sorted(BINARY_TESTS | PASS_FAIL_TOO))}"
-            )
+            able = sorted(test.id for test in named_tests("pairs", rule.kind))
+            advice = f"leave test out (auto), or choose one of {', '.join(able)}"
             yield conflict(message, *path, "test", advice=advice)
         return
-    if rule.test in BINARY_TESTS:
+    if method is not None and method.form == "counts":
         message = f"test {rule.test} takes one pass or fail per item, but items.repeat declares several runs"
         advice = "leave test out (auto), or remove items.repeat"
         yield conflict(message, *path, "test", advice=advice)
@@ -105,13 +99,15 @@ def _repeats(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
 
 def _clusters(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     """Items of one cluster are not independent, so a test of independent items claims too much."""
+    method = METHODS.get(rule.test)
+    clustered = method is not None and method.sample == "clusters"
     if p.items.cluster is None:
-        if rule.test in CLUSTER_TESTS:
+        if clustered:
             message = f"test {rule.test} needs to know which items belong together"
             yield conflict(message, *path, "test", advice="name the column in items.cluster")
         return
     advice = "leave it out: auto is a test of whole clusters"
-    if rule.test not in CLUSTER_TESTS | {"auto"}:
+    if method is not None and not clustered:
         message = f"test {rule.test} takes items as independent, but items.cluster is declared"
         yield conflict(message, *path, "test", advice=advice)
     if rule.assurance == "guaranteed":
@@ -139,7 +135,8 @@ def _splits(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     if p.items.design != "resampled_splits" or rule.kind != "graded":
         return
     reason = "random train-test splits share training data, so their values are not independent"
-    if _tests(rule) and rule.test in NEEDS_INDEPENDENT_SPLITS:
+    method = METHODS.get(rule.test)
+    if _tests(rule) and (method is None or method.form == "t"):  # auto is t_guarded there
         name = "auto (t_guarded)" if rule.test == "auto" else rule.test
         message = f"test {name} does not hold with items.design: resampled_splits: {reason}"
         key = "test" if "test" in rule.model_fields_set else "metric"

@@ -1,58 +1,21 @@
-"""The tests and intervals a policy can name, and what each is for."""
+"""The tests and intervals a policy can name: those of the method table."""
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
-BinaryTest = Literal[
-    "mcnemar_exact", "mcnemar_midp", "mcnemar_chi2", "mcnemar_edwards", "tango", "exact_unconditional"
-]
-GradedTest = Literal[
-    "t_guarded",
-    "paired_t",
-    "bootstrap",
-    "bootstrap_bca",
-    "bootstrap_t",
-    "sign_flip",
-    "bca_sign_flip",
-    "wilcoxon",
-    "wilcoxon_pratt",
-    "sign",
-    "gaffke",
-]
-ClusterTest = Literal[
-    "cluster_cr2", "cluster_sign_flip", "cluster_bootstrap", "obuchowski", "durkalski", "yang"
-]
-Test = Literal["auto", BinaryTest, GradedTest, ClusterTest]
+from gate.stats.methods import named_tests
+
 IntervalMethod = Literal["fay_lumbard", "tango", "wald", "agresti_min", "bonett_price", "newcombe"]
-
-BINARY_TESTS = frozenset(get_args(BinaryTest))
-PASS_FAIL_TOO = frozenset({"bootstrap", "bootstrap_bca", "bootstrap_t", "gaffke"})
-"""Tests of graded metrics that take pass/fail as it is, as differences of -1, 0 and 1."""
-GRADED_TESTS = frozenset(get_args(GradedTest)) - PASS_FAIL_TOO
-"""Tests that pass/fail takes only as a mean over repeats."""
-CLUSTER_TESTS = frozenset(get_args(ClusterTest))
-CLUSTERED_PASS_FAIL = frozenset({"obuchowski", "durkalski", "yang"})
-NULL_IS_ZERO = frozenset(
-    {
-        "mcnemar_exact",
-        "mcnemar_midp",
-        "mcnemar_chi2",
-        "mcnemar_edwards",
-        "wilcoxon",
-        "wilcoxon_pratt",
-        "sign",
-        *CLUSTERED_PASS_FAIL,
-    }
-)
-"""Tests of "no difference" that know no margin."""
-
-NEEDS_INDEPENDENT_SPLITS = frozenset({"auto", "t_guarded", "paired_t"})
-"""Graded tests whose variance is wrong when training sets overlap (auto is t_guarded there)."""
+if TYPE_CHECKING:
+    Test = str
+else:
+    Test = Literal["auto", *(test.id for sample in ("pairs", "clusters") for test in named_tests(sample))]
 
 
 def takes_margin(kind: str) -> str:
-    """The tests of a kind that can test a margin or tolerance, for a help line."""
+    """The tests of a kind that can test a margin or tolerance, for a help line; made for pass/fail first."""
+    able = list(named_tests("pairs", kind, margin=True))
     if kind == "binary":
-        return "auto, exact_unconditional, tango, gaffke, bootstrap, bootstrap_bca, bootstrap_t"
-    return ", ".join(["auto", *(test for test in get_args(GradedTest) if test not in NULL_IS_ZERO)])
+        able.sort(key=lambda test: ("graded" in test.kinds, not test.bounded))
+    return ", ".join(["auto", *(test.id for test in able)])

@@ -14,16 +14,10 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from gate.policy.base import Model
 from gate.policy.fields import Name, NonNegative, Positive, Share, Text, shape
 from gate.policy.findings import Finding, Path
-from gate.policy.methods import (
-    BINARY_TESTS,
-    CLUSTERED_PASS_FAIL,
-    NULL_IS_ZERO,
-    IntervalMethod,
-    Test,
-    takes_margin,
-)
+from gate.policy.methods import IntervalMethod, Test, takes_margin
 from gate.policy.names import iso_date
 from gate.safe import quoted
+from gate.stats.methods import METHODS
 
 Direction = Literal["higher", "lower"]
 Kind = Literal["binary", "graded"]
@@ -346,14 +340,16 @@ def is_new(values: list[str], *path: str | int) -> Iterator[Finding]:
 
 def margin_test(kind: str, test: str, what: str, *path: str | int) -> Iterator[Finding]:
     """A test of "no difference" cannot decide on a margin."""
-    if test in NULL_IS_ZERO:
+    method = METHODS.get(test)
+    if method is not None and not method.margin:
         message = f"test {test} tests against 0 and cannot decide on {what}"
         yield conflict(message, *path, advice=f"tests that can: {takes_margin(kind)}")
 
 
 def _rule(r: Rule) -> Iterator[Finding]:
     """What gating and guardrails share."""
-    if r.kind == "graded" and r.test in BINARY_TESTS | CLUSTERED_PASS_FAIL:
+    method = METHODS.get(r.test)
+    if r.kind == "graded" and method is not None and "graded" not in method.kinds:
         yield conflict(f"test {r.test} is for pass/fail metrics, but kind is graded", "test")
     if r.kind == "graded" and r.interval is not None:
         yield conflict(f"interval {r.interval} is for pass/fail metrics, but kind is graded", "interval")

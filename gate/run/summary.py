@@ -20,7 +20,7 @@ from gate.run.identity import Sets, artifact_digest, earliest_time
 from gate.run.intake import NO_FILE
 from gate.run.next_step import next_step
 from gate.run.withheld import VEILED_STEP, veil_caution, veiled_comparison, veiled_entries, veiled_reason
-from gate.stats.assurance import assurance
+from gate.stats.methods import assurance
 from gate.values import Caution
 
 if TYPE_CHECKING:

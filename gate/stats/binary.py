@@ -24,62 +24,52 @@ from gate.stats.distributions import (
 )
 from gate.stats.inversion import lower_limit
 from gate.stats.results import Interval, TestResult
-from gate.values import Caution, GateError
-
-MARGIN_TESTS = "exact_unconditional, tango or gaffke"
+from gate.values import Caution
 
 
-def mcnemar_exact(b: int, c: int, n: int, null_value: float, level: float) -> TestResult:
+def mcnemar_exact(b: int, c: int, n: int, _null_value: float, level: float) -> TestResult:
     """Exact conditional McNemar test with the interval that agrees with it.
 
     H0: among the items on which the two systems disagree, the candidate wins at most half.
     p = P(Bin(s, 1/2) >= b); never above its level, and never below 2^-s. The interval is the melded one of
     Fay & Lumbard (2020, Statistics in Medicine): its lower limit is above 0 exactly where p < level.
-    Degenerate: s = 0 gives p = 1 and the interval that n alone allows.
-    Raises GateError ``no_margin`` where null_value is not 0: conditioning on s loses n.
+    Degenerate: s = 0 gives p = 1 and the interval that n alone allows. Takes no margin: conditioning on s
+    loses n.
     """
-    _no_margin("mcnemar_exact", null_value)
-    s = b + c
-    greater, less = binomial_sf(b, s, 0.5), binomial_sf(c, s, 0.5)
+    greater, less = mcnemar_exact_p(b, c), mcnemar_exact_p(c, b)
     interval = fay_lumbard(b, c, n, level)
     return _result("mcnemar_exact", b, c, n, 0.0, greater, less, 2 * min(greater, less), interval, level)
 
 
-def mcnemar_midp(b: int, c: int, n: int, null_value: float, level: float) -> TestResult:
+def mcnemar_midp(b: int, c: int, n: int, _null_value: float, level: float) -> TestResult:
     """Mid-p McNemar test: the exact one with half the probability of the observed split.
 
     H0 as ``mcnemar_exact``. Exceeds its level by at most .0011 at n = 50..500 (Fagerland, Lydersen & Laake
     2013). Two-sided for b = c: 1 - pmf / 2. The interval is the melded one with mid-p laws on both parts.
     """
-    _no_margin("mcnemar_midp", null_value)
-    s = b + c
-    point = binomial_pmf(b, s, 0.5)
-    greater = binomial_sf(b, s, 0.5) - 0.5 * point
-    less = binomial_sf(c, s, 0.5) - 0.5 * point
-    two = 1.0 - 0.5 * point if b == c else 2 * min(greater, less)
+    greater, less = mcnemar_midp_p(b, c), mcnemar_midp_p(c, b)
+    two = 1.0 - 0.5 * binomial_pmf(b, b + c, 0.5) if b == c else 2 * min(greater, less)
     interval = fay_lumbard(b, c, n, level, midp=True)
-    if s == 0:
+    if b + c == 0:
         greater = less = two = 1.0
     return _result("mcnemar_midp", b, c, n, 0.0, greater, less, two, interval, level)
 
 
-def mcnemar_chi2(b: int, c: int, n: int, null_value: float, level: float) -> TestResult:
+def mcnemar_chi2(b: int, c: int, n: int, _null_value: float, level: float) -> TestResult:
     """McNemar's chi-square (b - c)^2 / s without correction (McNemar 1947); interval: Tango's, which agrees.
 
     H0: b and c are equally likely. Two-sided p from chi-square with one degree of freedom; one-sided p is
     half of it where delta is above 0, else one minus that half. Below 25 discordant pairs: a caution.
     """
-    _no_margin("mcnemar_chi2", null_value)
     z = (b - c) / math.sqrt(b + c) if b + c else 0.0
     return _chi_square("mcnemar_chi2", b, c, n, z, level, tango_interval(b, c, n, level))
 
 
-def mcnemar_edwards(b: int, c: int, n: int, null_value: float, level: float) -> TestResult:
+def mcnemar_edwards(b: int, c: int, n: int, _null_value: float, level: float) -> TestResult:
     """McNemar's chi-square with Edwards' correction, (|b - c| - 1)^2 / s (Edwards 1948).
 
     As ``mcnemar_chi2``; the interval is Tango's with the same correction, so that it agrees with p.
     """
-    _no_margin("mcnemar_edwards", null_value)
     size = max(abs(b - c) - 1, 0) / math.sqrt(b + c) if b + c else 0.0
     interval = tango_interval(b, c, n, level, correction=1.0)
     return _chi_square("mcnemar_edwards", b, c, n, math.copysign(size, b - c), level, interval)
@@ -99,6 +89,31 @@ def tango(b: int, c: int, n: int, null_value: float, level: float) -> TestResult
     return _result(
         "tango", b, c, n, null_value, greater, less, 2 * min(greater, less), interval, level, statistic=z
     )
+
+
+def mcnemar_exact_p(b: int, c: int, *_: float) -> float:
+    """One-sided p of ``mcnemar_exact`` alone."""
+    return binomial_sf(b, b + c, 0.5)
+
+
+def mcnemar_midp_p(b: int, c: int, *_: float) -> float:
+    """One-sided p of ``mcnemar_midp`` alone."""
+    return binomial_sf(b, b + c, 0.5) - 0.5 * binomial_pmf(b, b + c, 0.5)
+
+
+def mcnemar_chi2_p(b: int, c: int, *_: float) -> float:
+    """One-sided p of ``mcnemar_chi2`` alone."""
+    return normal_sf((b - c) / math.sqrt(b + c))
+
+
+def mcnemar_edwards_p(b: int, c: int, *_: float) -> float:
+    """One-sided p of ``mcnemar_edwards`` alone."""
+    return normal_sf(math.copysign(max(abs(b - c) - 1, 0) / math.sqrt(b + c), b - c))
+
+
+def tango_p(b: int, c: int, n: int, null_value: float, _level: float) -> float:
+    """One-sided p of ``tango`` alone."""
+    return normal_sf(tango_statistic(b, c, n, null_value))
 
 
 def tango_statistic(b: int, c: int, n: int, m: float, correction: float = 0.0) -> float:
@@ -218,15 +233,6 @@ def _chi_square(
         "mcnemar_exact has no such limit",
     )
     return _with_cautions(result, warning)
-
-
-def _no_margin(method: str, null_value: float) -> None:
-    if null_value != 0.0:
-        raise GateError(
-            "no_margin",
-            f"{method} tests a difference of 0, not a margin or tolerance (found {null_value:g})",
-            help=f"use test: {MARGIN_TESTS}",
-        )
 
 
 def _result(

@@ -6,23 +6,22 @@ H0 throughout: the mean difference is <= m. J clusters, totals S_j, sizes n_j, N
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from gate.stats.bounds import Scale
 from gate.stats.cluster_data import Clusters, cr2_variance
-from gate.stats.cluster_results import Ask, cluster_result, no_spread
-from gate.stats.clustered_mcnemar import durkalski, obuchowski, yang
+from gate.stats.cluster_results import cluster_result, no_spread
 from gate.stats.distributions import t_quantile, t_sf
+from gate.stats.methods import FEWEST_CLUSTERS
 from gate.stats.pairs import Floats
 from gate.stats.resampling import Outcome, flip_counts, percentile_counts
-from gate.stats.results import Interval, TestResult
-from gate.stats.seeding import DEFAULT_RESAMPLES, LADDER, borderline, enough_resamples, generator, seed_from
-from gate.values import Caution, GateError
+from gate.stats.results import Interval, Settings, TestResult
+from gate.stats.seeding import LADDER, borderline, enough_resamples, generator, seed_from
+from gate.values import Caution
 
-FEWEST_CLUSTERS = 6
 EXACT_CLUSTERS = 16
 MANY_CLUSTERS = 50
 BLOCK = 4096
@@ -30,9 +29,9 @@ BLOCK_CELLS = 4_000_000
 """Signs or draws held at once: 32 MB."""
 
 
-def cluster_cr2(data: Clusters, ask: Ask) -> TestResult:
+def cluster_cr2(data: Clusters, ask: Settings) -> TestResult:
     """t test with the CR2 variance and Satterthwaite degrees of freedom (Bell & McCaffrey 2002)."""
-    null_value, level, _, _ = ask
+    null_value, level = ask.null_value, ask.level
     if not data.varies:
         return no_spread("cluster_cr2", data, ask)
     se, df = math.sqrt(cr2_variance(data)), satterthwaite_df(data)
@@ -41,7 +40,7 @@ def cluster_cr2(data: Clusters, ask: Ask) -> TestResult:
     return cluster_result("cluster_cr2", data, ask, t_sf(t, df), t_sf(-t, df), limits, statistic=t)
 
 
-def cluster_sign_flip(data: Clusters, ask: Ask) -> TestResult:
+def cluster_sign_flip(data: Clusters, ask: Settings) -> TestResult:
     """Flips S_j - m n_j of whole clusters; exact over 2^J up to J = 16, Monte Carlo above.
 
     The wild cluster bootstrap with the null imposed and Rademacher weights. The interval inverts it.
@@ -49,11 +48,13 @@ def cluster_sign_flip(data: Clusters, ask: Ask) -> TestResult:
     if not data.varies:
         return no_spread("cluster_sign_flip", data, ask)
     if data.count <= EXACT_CLUSTERS:
-        return _from_outcome("cluster_sign_flip", data, ask, _exact_flips(data, ask[0], ask[1]), 0, 0)
+        return _from_outcome(
+            "cluster_sign_flip", data, ask, _exact_flips(data, ask.null_value, ask.level), 0, 0
+        )
     return _resampled("cluster_sign_flip", _random_flips, data, ask)
 
 
-def cluster_default(data: Clusters, ask: Ask) -> TestResult:
+def cluster(data: Clusters, ask: Settings) -> TestResult:
     """Both of the above: the larger p and the wider interval, so that p and interval remain one decision."""
     one, two = cluster_cr2(data, ask), cluster_sign_flip(data, ask)
     interval = Interval(
@@ -75,7 +76,7 @@ def cluster_default(data: Clusters, ask: Ask) -> TestResult:
     )
 
 
-def cluster_bootstrap(data: Clusters, ask: Ask) -> TestResult:
+def cluster_bootstrap(data: Clusters, ask: Settings) -> TestResult:
     """Percentile bootstrap of whole clusters. Too liberal below about 50 clusters: a caution."""
     if not data.varies:
         return no_spread("cluster_bootstrap", data, ask)
@@ -90,57 +91,8 @@ def cluster_bootstrap(data: Clusters, ask: Ask) -> TestResult:
     return replace(result, cautions=(*result.cautions, note))
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterMethod:
-    """One test for clustered pairs; binary_only tests take no margin."""
-
-    id: str
-    binary_only: bool
-    title: str
-    run: Callable[[Clusters, Ask], TestResult]
-
-
-CLUSTER_METHODS: Mapping[str, ClusterMethod] = {
-    method.id: method
-    for method in (
-        ClusterMethod("cluster", False, "CR2 t test and cluster sign-flip test, both", cluster_default),
-        ClusterMethod("cluster_cr2", False, "CR2-Satterthwaite t test", cluster_cr2),
-        ClusterMethod("cluster_sign_flip", False, "cluster sign-flip test", cluster_sign_flip),
-        ClusterMethod("cluster_bootstrap", False, "cluster bootstrap", cluster_bootstrap),
-        ClusterMethod("obuchowski", True, "Obuchowski's clustered McNemar test", obuchowski),
-        ClusterMethod("durkalski", True, "Durkalski's clustered McNemar test", durkalski),
-        ClusterMethod("yang", True, "Yang's clustered McNemar test", yang),
-    )
-}
-
-
-def run_clustered(
-    method_id: str,
-    data: Clusters,
-    null_value: float,
-    level: float,
-    *,
-    scale: Scale | None = None,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int | None = None,
-) -> TestResult:
-    """As ``registry.run``, for clustered pairs; "cluster" is the default. TestResult.n counts items.
-
-    Raises GateError ``unknown_test``, ``wrong_kind``, ``no_margin``.
-    """
-    method = CLUSTER_METHODS.get(method_id)
-    if method is None:
-        known = ", ".join(CLUSTER_METHODS)
-        raise GateError("unknown_test", f"there is no cluster test {method_id!r}", help=f"one of: {known}")
-    if method.binary_only and not data.binary:
-        raise GateError("wrong_kind", f"{method_id} is for pass/fail scores", help="use test: cluster_cr2")
-    if method.binary_only and null_value:
-        raise GateError(
-            "no_margin",
-            f"{method_id} takes no margin or tolerance (found {null_value:g})",
-            help="use test: cluster_cr2, cluster_sign_flip or cluster_bootstrap",
-        )
-    result = method.run(data, (null_value + 0.0, level, resamples, seed))
+def guarded(result: TestResult, data: Clusters, scale: Scale | None) -> TestResult:
+    """The result with what these clusters cannot carry, and its interval cut to what is possible."""
     return _within(_limits(result, data), data, scale)
 
 
@@ -215,9 +167,9 @@ def _tidy(blocks: list[Floats]) -> Floats:
 
 
 def _resampled(
-    method: str, draw: Callable[[Clusters, float, float, int, int], Outcome], data: Clusters, ask: Ask
+    method: str, draw: Callable[[Clusters, float, float, int, int], Outcome], data: Clusters, ask: Settings
 ) -> TestResult:
-    null_value, level, resamples, seed = ask
+    null_value, level, resamples, seed = ask.null_value, ask.level, ask.resamples, ask.seed
     count = enough_resamples(resamples, level)
     for more in (count, *(step for step in LADDER if step > count)):
         if more > count and more * data.count > 10**9:
@@ -231,11 +183,11 @@ def _resampled(
 
 
 def _from_outcome(
-    method: str, data: Clusters, ask: Ask, outcome: Outcome, resamples: int, seed: int
+    method: str, data: Clusters, ask: Settings, outcome: Outcome, resamples: int, seed: int
 ) -> TestResult:
     result = cluster_result(method, data, ask, outcome.greater, outcome.less, (outcome.low, outcome.high))
     cautions = result.cautions
-    if outcome.floor >= ask[1]:
+    if outcome.floor >= ask.level:
         words = f"{data.count} clusters cannot reach the level: the smallest p is {outcome.floor:.4g}"
         cautions = (*cautions, Caution("smallest_p", words))
     return replace(result, smallest_p=outcome.floor, resamples=resamples, seed=seed, cautions=cautions)

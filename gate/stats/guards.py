@@ -10,12 +10,11 @@ import numpy as np
 from gate.stats.bounds import Scale, difference_bounds, observed_scale
 from gate.stats.gaffke import bounded_p, gaffke
 from gate.stats.graded import hall, student
+from gate.stats.methods import FEWEST_CHANGED
 from gate.stats.moments import moments
 from gate.stats.pairs import Pairs
 from gate.stats.results import Interval, TestResult
 from gate.values import Caution
-
-FEWEST_CHANGED = 10
 
 
 def too_few_items(result: TestResult, minimum: int, alternative: str) -> TestResult:

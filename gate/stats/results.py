@@ -1,10 +1,22 @@
-"""The frozen values that every procedure returns."""
+"""The frozen values that every procedure is asked with and returns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gate.stats.seeding import DEFAULT_RESAMPLES
 from gate.values import Caution
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a procedure is asked: null value m, one-sided level, declared scale, resamples and seed."""
+
+    null_value: float
+    level: float
+    scale: tuple[float, float] | None = None
+    resamples: int = DEFAULT_RESAMPLES
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

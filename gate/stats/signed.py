@@ -8,38 +8,35 @@ import numpy as np
 
 from gate.stats.distributions import Floats, binomial_sf, clip_p, normal_sf
 from gate.stats.inversion import lower_limit, upper_limit
+from gate.stats.methods import METHODS
 from gate.stats.pairs import Pairs, tidy
 from gate.stats.results import Interval, TestResult
-from gate.values import Caution, GateError
+from gate.values import Caution
 
 EXACT_RANKS = 200  # non-zero differences up to which the law of the rank sum is convolved
-MEAN_TESTS = "t_guarded, paired_t, bootstrap, sign_flip or gaffke (pass/fail: exact_unconditional, tango)"
 
 
-def wilcoxon(pairs: Pairs, null_value: float, level: float) -> TestResult:
+def wilcoxon(pairs: Pairs, _null_value: float, level: float) -> TestResult:
     """Wilcoxon signed-rank test, zeros dropped (Wilcoxon 1945), conditional on ties, exact to 200 non-zeros.
 
     H0: the non-zero differences are symmetric about a value <= 0. Estimand: their pseudo-median
-    (Hodges-Lehmann), with the interval that inverts the test. Raises GateError ``no_margin`` where
-    null_value is not 0. All differences zero: p = 1, insufficient.
+    (Hodges-Lehmann), with the interval that inverts the test. Takes no margin: it does not test the mean.
+    All differences zero: p = 1, insufficient.
     """
-    return _ranked(
-        "wilcoxon", pairs, null_value, level, pairs.differences[pairs.differences != 0], pratt=False
-    )
+    return _ranked("wilcoxon", pairs, level, pairs.differences[pairs.differences != 0], pratt=False)
 
 
-def wilcoxon_pratt(pairs: Pairs, null_value: float, level: float) -> TestResult:
+def wilcoxon_pratt(pairs: Pairs, _null_value: float, level: float) -> TestResult:
     """Signed-rank test with Pratt's zeros: ranked with the rest, then dropped (Pratt 1959, JASA 54:655)."""
-    return _ranked("wilcoxon_pratt", pairs, null_value, level, pairs.differences, pratt=True)
+    return _ranked("wilcoxon_pratt", pairs, level, pairs.differences, pratt=True)
 
 
-def sign(pairs: Pairs, null_value: float, level: float) -> TestResult:
+def sign(pairs: Pairs, _null_value: float, level: float) -> TestResult:
     """Sign test: P(Bin(s, 1/2) >= gains) over the s non-zero differences (Arbuthnott 1710; exact).
 
     H0: gains are no more frequent than losses. Estimand: the median of the non-zero differences; the
     interval is the pair of order statistics that inverts the test. Margins as ``wilcoxon``.
     """
-    _no_margin("sign", null_value)
     d = pairs.differences[pairs.differences != 0]
     s = d.size
     greater, less = binomial_sf(pairs.b, s, 0.5), binomial_sf(pairs.c, s, 0.5)
@@ -47,9 +44,7 @@ def sign(pairs: Pairs, null_value: float, level: float) -> TestResult:
     low = float(d[rank - 1]) if rank else -math.inf
     high = float(d[s - rank]) if rank else math.inf
     value = float(np.median(d)) if s else 0.0
-    return _result(
-        "sign", pairs, level, greater, less, (low, high), "median", value, statistic=float(pairs.b)
-    )
+    return _result("sign", pairs, level, greater, less, (low, high), value, statistic=float(pairs.b))
 
 
 def signed_rank(d: Floats, *, pratt: bool) -> tuple[float, float, float]:
@@ -135,17 +130,12 @@ def _sign_rank(s: int, level: float) -> int:
     return low
 
 
-def _ranked(
-    method: str, pairs: Pairs, null_value: float, level: float, d: Floats, *, pratt: bool
-) -> TestResult:
-    _no_margin(method, null_value)
+def _ranked(method: str, pairs: Pairs, level: float, d: Floats, *, pratt: bool) -> TestResult:
     greater, less, z = signed_rank(d, pratt=pratt)
     limits = (-math.inf, math.inf)
     if (d.size and d[0] != d[-1]) or (d.size and d[0] != 0):
         limits = _ranked_limits(d, level, pratt)
-    return _result(
-        method, pairs, level, greater, less, limits, "pseudo_median", hodges_lehmann(d), statistic=z
-    )
+    return _result(method, pairs, level, greater, less, limits, hodges_lehmann(d), statistic=z)
 
 
 def _ranked_limits(d: Floats, level: float, pratt: bool) -> tuple[float, float]:
@@ -169,15 +159,6 @@ def _snapped(limit: float, side: int) -> float:
     return limit if rounded == 0 and side * limit > 0 else rounded
 
 
-def _no_margin(method: str, null_value: float) -> None:
-    if null_value != 0.0:
-        raise GateError(
-            "no_margin",
-            f"{method} does not test the mean, so it takes no margin or tolerance (found {null_value:g})",
-            help=f"use test: {MEAN_TESTS}",
-        )
-
-
 def _result(
     method: str,
     pairs: Pairs,
@@ -185,11 +166,10 @@ def _result(
     greater: float,
     less: float,
     limits: tuple[float, float],
-    estimand: str,
     value: float,
     statistic: float,
 ) -> TestResult:
-    mean = pairs.mean()
+    mean, estimand = pairs.mean(), METHODS[method].estimand
     insufficient = ""
     cautions: tuple[Caution, ...] = ()
     if pairs.nonzero == 0:

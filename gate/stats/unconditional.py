@@ -11,10 +11,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gate.stats.binary import no_disagreement, tango, tango_interval, tango_statistic
-from gate.stats.distributions import Floats, binomial_sf, clip_p, clopper_pearson, normal_sf
+from gate.stats.binary import no_disagreement, tango, tango_interval, tango_p, tango_statistic
+from gate.stats.distributions import Floats, clip_p, clopper_pearson
 from gate.stats.inversion import lower_limit, upper_limit
-from gate.stats.pairs import Pairs
 from gate.stats.results import Interval, TestResult
 from gate.values import Caution
 
@@ -102,17 +101,11 @@ def p_greater(b: int, c: int, n: int, m: float, g: float) -> float:
     return min(1.0, float(tail.max()) + g)
 
 
-def exact_p(pairs: Pairs, null_value: float, level: float, *, harm: bool) -> tuple[str, float]:
-    """Id and one-sided p of the exact test of pass/fail: McNemar's against 0, else the unconditional one.
-
-    harm: of H0 "delta >= m", in the direction of a loss.
-    """
-    b, c, m = (pairs.c, pairs.b, -null_value) if harm else (pairs.b, pairs.c, null_value)
-    if null_value == 0:
-        return "mcnemar_exact", binomial_sf(b, b + c, 0.5)
+def exact_unconditional_p(b: int, c: int, n: int, null_value: float, level: float) -> float:
+    """One-sided p of ``exact_unconditional`` alone."""
     if b + c > MOST_DISCORDANT:
-        return "exact_unconditional", normal_sf(tango_statistic(b, c, pairs.n, m))
-    return "exact_unconditional", p_greater(b, c, pairs.n, m, berger_boos_g(level))
+        return tango_p(b, c, n, null_value, level)
+    return p_greater(b, c, n, null_value, berger_boos_g(level))
 
 
 class _Region:

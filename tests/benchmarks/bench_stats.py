@@ -18,9 +18,8 @@ import time
 import numpy as np
 
 from gate.stats.cluster_data import cluster_pairs
-from gate.stats.clusters import run_clustered
 from gate.stats.pairs import from_counts, from_differences, pair
-from gate.stats.registry import run
+from gate.stats.procedures import run
 from gate.stats.unconditional import p_greater
 
 LEVEL = 0.025
@@ -36,7 +35,7 @@ print((time.process_time() - start) * 10_000 / rounds)
 PEAK = """
 import numpy as np, resource
 from gate.stats.pairs import from_differences
-from gate.stats.registry import run
+from gate.stats.procedures import run
 d = np.random.default_rng(1).normal(0.01, 1, 100_000)
 run("bootstrap", from_differences(d), 0.0, 0.025, resamples=9_999)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -102,7 +101,7 @@ def others():
         cost = seconds(lambda pairs=pairs, method=method: run(method, pairs, 0.0, LEVEL, scale=(0, 1)), 1)
         print(f"{method} n=20,000: {cost * 1e3:.0f} ms")
     data = cluster_pairs(np.zeros(20_000), d, rng.integers(0, 400, 20_000))
-    print(f"400 clusters: {seconds(lambda: run_clustered('cluster', data, 0.0, LEVEL)) * 1e3:.0f} ms")
+    print(f"400 clusters: {seconds(lambda: run('cluster', data, 0.0, LEVEL)) * 1e3:.0f} ms")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from gate.compare.model import Comparison
 from gate.compare.rules import gating
 from gate.compare.selection import Selection, select
 from gate.compare.spread import distribution
-from gate.stats import registry
 from gate.stats.pairs import from_counts
+from gate.stats.procedures import run
 
 NAN = math.nan
 N, LEVEL = 12, 0.1
@@ -61,7 +61,7 @@ def p_greater(method: str, b: int, c: int, n: int, null: float) -> float:
         return float(stats.binom.sf(b - 1, b + c, 0.5))
     if method == "mcnemar_chi2":
         return float(stats.norm.sf((b - c) / math.sqrt(b + c)))
-    return registry.run(method, from_counts(b, c, n), null, LEVEL).p_greater
+    return run(method, from_counts(b, c, n), null, LEVEL).p_greater
 
 
 def fewest(method: str, b: int, c: int, both: int, margin: float, rule: str, n: int = N) -> int | None:

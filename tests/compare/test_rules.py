@@ -26,7 +26,6 @@ from paired_tables import (
 from scipy import stats
 
 from gate.compare.core import _seed_reading
-from gate.compare.flips import _P_VALUES, Table
 from gate.compare.measure import Bound, p_above, run_test
 from gate.compare.model import Comparison, SignTest, at_least
 from gate.compare.rules import gating, guardrail, subset, veto_mde, watched
@@ -34,8 +33,8 @@ from gate.compare.selection import select
 from gate.compare.setting import Setting, TestChoice
 from gate.pairing import PairedTable
 from gate.policy.model import Relative, Watch
-from gate.stats import registry
 from gate.stats.pairs import from_counts
+from gate.stats.procedures import p_of_counts, run
 from gate.stats.results import Interval
 from gate.stats.unconditional import berger_boos_g
 from gate.values import GateError
@@ -239,7 +238,7 @@ def test_the_published_reading(
 def test_both_margin_rules_are_worked_out_whichever_decides(rule: str, margin: float) -> None:
     found = measured(table(*GAIN), margin=margin, margin_rule=rule)
     method = "exact_unconditional" if margin else "mcnemar_exact"
-    proven = registry.run(method, from_counts(40, 5, 200, 155), margin, LEVEL)
+    proven = run(method, from_counts(40, 5, 200, 155), margin, LEVEL)
     assert found.tested_rule is (proven.p_greater < LEVEL)
     assert found.observed_rule is (margin <= 0.175)
     assert found.bound == margin
@@ -282,9 +281,9 @@ def test_a_margin_of_0_is_the_gain_itself() -> None:
 
 def test_the_test_that_holds_a_claim_back_is_the_one_reported() -> None:
     made, pairs = table(*blocks((5, 0, 1), (495, 1, 1))), from_counts(5, 0, 500, 495)
-    against_zero = registry.run("mcnemar_exact", pairs, 0.0, LEVEL)
+    against_zero = run("mcnemar_exact", pairs, 0.0, LEVEL)
     for margin in (0.001, 0.02):
-        tested = registry.run("exact_unconditional", pairs, margin, LEVEL)
+        tested = run("exact_unconditional", pairs, margin, LEVEL)
         found = measured(made, margin=margin, margin_rule="tested")
         assert found.p_value == pytest.approx(max(0.5**5, tested.p_greater))
         assert found.p_two_sided == pytest.approx(max(2 * 0.5**5, tested.p_two_sided))
@@ -297,7 +296,7 @@ def test_the_test_that_holds_a_claim_back_is_the_one_reported() -> None:
 def test_an_observed_margin_needs_its_gain_and_its_p() -> None:
     """A test that knows no margin (mid-p) is joined by the default for the rule that it cannot test."""
     made, pairs = table(*blocks((9, 0, 1), (2, 1, 0), (49, 1, 1))), from_counts(9, 2, 60, 49)
-    midp, exact = registry.run("mcnemar_midp", pairs, 0, 0.025), stats.binom.sf(8, 11, 0.5)
+    midp, exact = run("mcnemar_midp", pairs, 0, 0.025), stats.binom.sf(8, 11, 0.5)
     assert midp.p_greater < 0.025 < exact
     setting = replace(SETTING, level=0.025)
     found = measured(made, setting, test="mcnemar_midp", margin=0)
@@ -348,7 +347,7 @@ def test_a_relative_margin_of_pass_fail_is_taken_as_known() -> None:
     assert found.relative == 0.1
     assert [c.code for c in found.cautions if c.code == "relative_plugged_in"]
     assert "0.08" in next(c.message for c in found.cautions if c.code == "relative_plugged_in")
-    exact = registry.run("exact_unconditional", from_counts(40, 5, 200, 155), found.bound or 0, LEVEL)
+    exact = run("exact_unconditional", from_counts(40, 5, 200, 155), found.bound or 0, LEVEL)
     assert found.p_value == pytest.approx(exact.p_greater)
 
 
@@ -377,7 +376,7 @@ def test_p_alone_of_very_many_changes() -> None:
         made = table(*blocks((b, 0, 1), (c, 1, 0), (5000, 1, 1)))
         selection = select(made, made.metrics["m"], "higher")
         found = p_above(selection, "exact_unconditional", Bound(0.01, 0.01), LEVEL, (0.0, 1.0))
-        score = registry.run("tango", from_counts(b, c, 5000 + b + c, 5000), 0.01, LEVEL).p_greater
+        score = run("tango", from_counts(b, c, 5000 + b + c, 5000), 0.01, LEVEL).p_greater
         assert found == pytest.approx(score, abs=1e-9)
 
 
@@ -388,7 +387,7 @@ def test_the_exact_test_serves_up_to_5000_changes(gains: int, exact: bool) -> No
     selection = select(made, made.metrics["m"], "higher")
     p = p_above(selection, "exact_unconditional", Bound(0.9, 0.9), LEVEL, (0.0, 1.0))
     assert (p >= berger_boos_g(LEVEL)) is exact
-    short = _P_VALUES["exact_unconditional"](Table(gains, 0, 0, 0), 0.9, LEVEL)
+    short = p_of_counts("exact_unconditional", gains, 0, gains, 0.9, LEVEL)
     assert short == pytest.approx(p, rel=1e-9)
 
 
@@ -480,7 +479,7 @@ def test_clusters_without_spread_between_them_see_nothing() -> None:
 def test_a_tolerance_is_tested_on_its_side_of_0(tolerance: float) -> None:
     made = table(*blocks((3, 0, 1), (5, 1, 0), (192, 1, 1)))
     found = railed(made, "non_inferior", tolerance=tolerance, first=True)
-    expected = registry.run("exact_unconditional", from_counts(3, 5, 200, 192), -tolerance, LEVEL)
+    expected = run("exact_unconditional", from_counts(3, 5, 200, 192), -tolerance, LEVEL)
     assert (found.bound, found.null_value) == (tolerance, -tolerance)
     assert found.p_value == pytest.approx(expected.p_greater)
     assert found.clears_bound is (expected.interval.low > -tolerance)

@@ -10,10 +10,10 @@ from gate.planning.floors import least_items_for, least_items_of
 from gate.planning.plan import Question, gating_planned, plan
 from gate.planning.variances import declared
 from gate.policy.model import Policy
-from gate.stats.clusters import CLUSTER_METHODS
+from gate.stats.methods import METHODS, named_tests
 from gate.stats.pairs import from_differences
 from gate.stats.power import fewest_units
-from gate.stats.registry import METHODS, run
+from gate.stats.procedures import run
 
 
 @pytest.mark.parametrize(("level", "least"), [(0.05, 5), (0.03125, 6), (0.025, 6), (0.0125, 7), (0.4, 2)])
@@ -22,18 +22,23 @@ def test_units(level: float, least: int) -> None:
     assert fewest_units(level) == least
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m not in {"mcnemar_midp", "mcnemar_chi2", "tango"}])
+@pytest.mark.parametrize(
+    "method", [m.id for m in named_tests("pairs") if m.id not in {"mcnemar_midp", "mcnemar_chi2", "tango"}]
+)
 def test_one_item_less_cannot_pass(method: str) -> None:
     """All the way from 0 to 1, which pass/fail tests take as well; mid-p and scores reach a little lower."""
     least = least_items_for(method, 0.0, 0.025)
     for n in (least - 1, least):
-        gains = from_differences(np.ones(n) if METHODS[method].kind == "binary" else np.linspace(0.9, 1, n))
+        gains = from_differences(
+            np.ones(n) if "graded" not in METHODS[method].kinds else np.linspace(0.9, 1, n)
+        )
         found = run(method, gains, 0.0, 0.025, scale=(0, 1))
         assert (found.p_greater < 0.025 and not found.insufficient) is (n == least), n
 
 
 def test_clusters() -> None:
-    assert {least_items_for(method, 0.0, 0.025) for method in CLUSTER_METHODS} == {6}
+    clustered = [method.id for method in named_tests("clusters")]
+    assert {least_items_for(method, 0.0, 0.025) for method in ["cluster", *clustered]} == {6}
     assert least_items_for("cluster", 0.0, 0.4) == 6
     assert least_items_for("cluster", 0.0, 0.001) == 10
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.compare.flips import _P_VALUES, Table
 from gate.compare.spread import MOST_BINS, MOST_VALUES, distribution
-from gate.stats import registry
+from gate.stats.methods import METHODS
 from gate.stats.pairs import from_counts
+from gate.stats.procedures import p_of_counts, run
 from tests.report.reports import counts, report
 
 
@@ -91,13 +91,12 @@ def test_where_no_count_is_known_none_is_given() -> None:
     assert report("equal")["gating"]["flips"] is None
 
 
-@pytest.mark.parametrize("method", sorted(_P_VALUES))
+@pytest.mark.parametrize("method", [m.id for m in METHODS.values() if m.form == "counts"])
 @pytest.mark.parametrize(("b", "c"), [(18, 8), (121, 69), (3, 9), (6, 0), (7, 7)])
 def test_the_short_way_to_p_is_the_registered_one(method: str, b: int, c: int) -> None:
-    for null in (0.0, 0.02) if registry.METHODS[method].supports_margin else (0.0,):
-        table = Table(b, c, 30, 400 - b - c - 30)
-        expected = registry.run(method, from_counts(b, c, 400, 30), null, 0.025).p_greater
-        assert _P_VALUES[method](table, null, 0.025) == pytest.approx(expected, rel=1e-9)
+    for null in (0.0, 0.02) if METHODS[method].margin else (0.0,):
+        expected = run(method, from_counts(b, c, 400, 30), null, 0.025).p_greater
+        assert p_of_counts(method, b, c, 400, null, 0.025) == pytest.approx(expected, rel=1e-9)
 
 
 VALUES = st.lists(

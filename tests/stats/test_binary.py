@@ -10,8 +10,9 @@ from scipy import optimize, stats
 
 from gate.stats import binary, power, unconditional
 from gate.stats.binary_intervals import requested_interval
+from gate.stats.methods import METHODS, default_test, named_tests
 from gate.stats.pairs import from_counts, pair
-from gate.stats.registry import METHODS, default_method, refusal, run
+from gate.stats.procedures import run
 
 LEVEL = 0.025
 TABLES = [(12, 3, 40), (3, 12, 40), (5, 5, 30), (7, 0, 20), (0, 7, 20), (9, 4, 13), (1, 0, 50)]
@@ -19,13 +20,13 @@ TABLES = [(12, 3, 40), (3, 12, 40), (5, 5, 30), (7, 0, 20), (0, 7, 20), (9, 4, 1
 
 def test_what_each_test_is_for():
     pass_fail = {"mcnemar_exact", "mcnemar_midp", "mcnemar_chi2", "mcnemar_edwards", "tango"}
-    assert {m.id for m in METHODS.values() if m.kind == "binary"} == pass_fail | {"exact_unconditional"}
+    pairs, clusters = list(named_tests("pairs")), list(named_tests("clusters"))
+    assert {m.id for m in pairs if "graded" not in m.kinds} == pass_fail | {"exact_unconditional"}
     against_0 = (pass_fail - {"tango"}) | {"wilcoxon", "wilcoxon_pratt", "sign"}
-    assert {m.id for m in METHODS.values() if not m.supports_margin} == against_0
-    assert all(method == METHODS[method].id for method in METHODS)
-    assert default_method("binary", 0.0, repeats=True) == default_method("graded", 0.0) == "t_guarded"
-    assert refusal("bootstrap", design="resampled_splits") == refusal("paired_t") == ""
-    assert refusal("tango", design="resampled_splits") == ""
+    assert {m.id for m in pairs if not m.margin} == against_0
+    assert {m.id for m in clusters if not m.margin} == {"obuchowski", "durkalski", "yang"}
+    assert {m.id for m in (*pairs, *clusters)} == METHODS.keys() - {"cluster"}
+    assert default_test("binary", 0.0, repeats=True) == default_test("graded", 0.0) == "t_guarded"
 
 
 @pytest.mark.parametrize("table", TABLES)

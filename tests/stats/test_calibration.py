@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from gate.stats.cluster_data import cluster_pairs
-from gate.stats.clusters import run_clustered
+from gate.stats.methods import default_test
 from gate.stats.pairs import from_counts, pair
-from gate.stats.registry import default_method, run
+from gate.stats.procedures import run
 from gate.stats.unconditional import p_greater
 
 LEVEL = 0.025
@@ -42,7 +42,7 @@ def critical_wins(reject, n, most):
 
 @pytest.mark.parametrize("n", [50, 200])
 def test_exact_mcnemar_holds_its_level(n):
-    assert default_method("binary", 0.0) == "mcnemar_exact"
+    assert default_test("binary", 0.0) == "mcnemar_exact"
 
     def reject(b, c):
         return run("mcnemar_exact", from_counts(b, c, b + c + 1), 0.0, LEVEL).p_greater < LEVEL
@@ -55,7 +55,7 @@ def test_exact_mcnemar_holds_its_level(n):
 
 @pytest.mark.parametrize(("n", "m"), [(50, 0.05), (50, -0.1), (50, 0.0), (200, 0.02), (200, -0.05)])
 def test_exact_unconditional_holds_its_level_at_any_margin(n, m):
-    assert default_method("binary", m or 0.01) == "exact_unconditional"
+    assert default_test("binary", m or 0.01) == "exact_unconditional"
     most = 60
     critical = critical_wins(lambda b, c: p_greater(b, c, n, m, G) < LEVEL, n, min(n, most))
     largest = 1.0 if n <= most else 0.17  # beyond it more than 60 discordant items would matter
@@ -139,7 +139,7 @@ def test_the_cluster_default_holds_where_items_hang_together():
     for _ in range(replicates):
         d = 0.55 * rng.normal(0, 1, sizes.size)[labels] + rng.normal(0, 1, labels.size)
         data = cluster_pairs(np.zeros(d.size), d, labels)
-        rejected["cluster"] += run_clustered("cluster", data, 0.0, level).p_greater < level
+        rejected["cluster"] += run("cluster", data, 0.0, level).p_greater < level
         rejected["items"] += run("paired_t", pair(np.zeros(d.size), d), 0.0, level).p_greater < level
     assert at_most(rejected["cluster"], replicates, level)
     assert rejected["items"] > 2 * level * replicates

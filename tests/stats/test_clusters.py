@@ -13,12 +13,14 @@ from scipy import optimize, stats
 
 from gate.stats import clusters
 from gate.stats.cluster_data import cluster_pairs, cr2_variance, describe, tipping_points
-from gate.stats.clusters import CLUSTER_METHODS, run_clustered, satterthwaite_df
+from gate.stats.clusters import satterthwaite_df
+from gate.stats.methods import named_tests
 from gate.stats.pairs import pair
-from gate.stats.registry import run
+from gate.stats.procedures import run
 from gate.values import GateError
 
 LEVEL = 0.025
+CLUSTER_TESTS = ["cluster", *(method.id for method in named_tests("clusters"))]
 ROWS = [
     row
     for row in json.loads((Path(__file__).parent.parent / "oracles" / "published.json").read_text("utf-8"))
@@ -42,10 +44,8 @@ def value_of(name, data):
         "cluster_CR1_se": lambda: cr0 * math.sqrt(data.count / (data.count - 1)),
         "cluster_CR2_se": lambda: math.sqrt(cr2_variance(data)),
         "cluster_CR2_df": lambda: satterthwaite_df(data),
-        "cluster_CR2_p_two": lambda: run_clustered("cluster_cr2", data, 0.0, LEVEL).p_two_sided,
-        "cluster_signflip_exact_greater": lambda: (
-            run_clustered("cluster_sign_flip", data, 0.0, LEVEL).p_greater
-        ),
+        "cluster_CR2_p_two": lambda: run("cluster_cr2", data, 0.0, LEVEL).p_two_sided,
+        "cluster_signflip_exact_greater": lambda: run("cluster_sign_flip", data, 0.0, LEVEL).p_greater,
     }[name]()
 
 
@@ -57,7 +57,7 @@ def test_reference_value(row):
         found = value_of(row["id"], labelled)
     else:
         table = from_table(data["n"], data["b"], data["c"])
-        found = run_clustered(row["id"].split("_")[0], table, 0.0, LEVEL).statistic
+        found = run(row["id"].split("_")[0], table, 0.0, LEVEL).statistic
     assert found == pytest.approx(row["expected"], abs=row["tolerance"])
 
 
@@ -68,7 +68,7 @@ def documents():
 
 def test_clusters_turn_a_pass_into_no_claim():
     data = documents()
-    result = run_clustered("cluster", data, 0.0, LEVEL)
+    result = run("cluster", data, 0.0, LEVEL)
     assert result.method == "cluster_cr2+cluster_sign_flip"
     assert result.n == 200
     assert 2 * result.p_greater > 0.13
@@ -81,58 +81,56 @@ def test_clusters_turn_a_pass_into_no_claim():
 
 def test_clusters_of_one_item_are_the_paired_t_test():
     d = np.random.default_rng(1).normal(0.2, 1, 40)
-    clustered = run_clustered("cluster_cr2", cluster_pairs(np.zeros(40), d, np.arange(40)), 0.1, LEVEL)
+    clustered = run("cluster_cr2", cluster_pairs(np.zeros(40), d, np.arange(40)), 0.1, LEVEL)
     plain = run("paired_t", pair(np.zeros(40), d), 0.1, LEVEL)
     assert clustered.p_greater == pytest.approx(plain.p_greater, rel=1e-9)
     assert clustered.interval.low == pytest.approx(plain.interval.low, rel=1e-9)
 
 
-@pytest.mark.parametrize("method", CLUSTER_METHODS)
+@pytest.mark.parametrize("method", CLUSTER_TESTS)
 def test_swapping_mirrors_and_row_order_does_not_matter(method):
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 14, 120).astype(str)
     old, new = rng.integers(0, 2, 120), rng.integers(0, 2, 120)
-    one = run_clustered(method, cluster_pairs(old, new, labels), 0.0, LEVEL)
+    one = run(method, cluster_pairs(old, new, labels), 0.0, LEVEL)
     order = rng.permutation(120)
     renamed = np.char.add("doc-", labels)
-    assert run_clustered(method, cluster_pairs(old[order], new[order], renamed[order]), 0.0, LEVEL) == one
+    assert run(method, cluster_pairs(old[order], new[order], renamed[order]), 0.0, LEVEL) == one
     if method != "cluster_bootstrap":
-        other = run_clustered(method, cluster_pairs(new, old, labels), 0.0, LEVEL)
+        other = run(method, cluster_pairs(new, old, labels), 0.0, LEVEL)
         assert other.p_less == pytest.approx(one.p_greater)
         assert other.interval.high == pytest.approx(-one.interval.low, abs=1e-7)
 
 
-@pytest.mark.parametrize("method", CLUSTER_METHODS)
+@pytest.mark.parametrize("method", CLUSTER_TESTS)
 @pytest.mark.parametrize("gain", [0.0, 0.12, 0.3])
 def test_interval_and_p_are_one_decision(method, gain):
     rng = np.random.default_rng(7)
     labels = np.repeat(np.arange(12), 8)
     old = rng.random(96) < 0.5
     new = np.where(rng.random(96) < gain, True, old ^ (rng.random(96) < 0.1))
-    result = run_clustered(method, cluster_pairs(old, new, labels), 0.0, LEVEL)
+    result = run(method, cluster_pairs(old, new, labels), 0.0, LEVEL)
     assert (result.interval.low > 0) == (result.p_greater < LEVEL) or result.p_greater == pytest.approx(LEVEL)
     assert -1 <= result.interval.low <= result.interval.high <= 1
 
 
 def test_five_clusters_prove_nothing():
-    result = run_clustered("cluster", from_table([9] * 5, [5] * 5, [0] * 5), 0.0, LEVEL)
+    result = run("cluster", from_table([9] * 5, [5] * 5, [0] * 5), 0.0, LEVEL)
     assert "at least 6 clusters" in result.insufficient
-    flips = run_clustered("cluster_sign_flip", from_table([9] * 5, [5, 4, 5, 3, 5], [0] * 5), 0.0, LEVEL)
+    flips = run("cluster_sign_flip", from_table([9] * 5, [5, 4, 5, 3, 5], [0] * 5), 0.0, LEVEL)
     assert flips.smallest_p == 2**-5
     assert "smallest_p" in [c.code for c in flips.cautions]
-    assert "few_clusters" in [
-        c.code for c in run_clustered("cluster_bootstrap", documents(), 0.0, LEVEL).cautions
-    ]
+    assert "few_clusters" in [c.code for c in run("cluster_bootstrap", documents(), 0.0, LEVEL).cautions]
 
 
 def test_degenerate_clusters():
     same = from_table([4] * 8, [0] * 8, [0] * 8)
-    for method in CLUSTER_METHODS:
-        result = run_clustered(method, same, 0.0, LEVEL)
+    for method in CLUSTER_TESTS:
+        result = run(method, same, 0.0, LEVEL)
         assert result.insufficient
         assert result.p_greater >= LEVEL
     alone = cluster_pairs([0.0, 1.0, 0.5], [1.0, 1.0, 0.7], ["a", "a", "a"])
-    assert run_clustered("cluster", alone, 0.0, LEVEL).insufficient
+    assert run("cluster", alone, 0.0, LEVEL).insufficient
     assert describe(alone).icc is None
 
 
@@ -140,7 +138,7 @@ def test_many_clusters_use_monte_carlo_that_agrees_with_enumeration():
     rng = np.random.default_rng(2)
     labels = np.repeat(np.arange(17), 5)
     d = rng.normal(0.25, 1, 85)
-    sampled = run_clustered("cluster_sign_flip", cluster_pairs(np.zeros(85), d, labels), 0.0, LEVEL)
+    sampled = run("cluster_sign_flip", cluster_pairs(np.zeros(85), d, labels), 0.0, LEVEL)
     totals = np.bincount(labels, weights=d)
     patterns = 1 - 2 * ((np.arange(2**17)[:, None] >> np.arange(17)) & 1)
     exact = float(np.mean(patterns @ totals >= totals.sum() - 1e-9))
@@ -152,10 +150,10 @@ def test_clustered_tests_refuse_what_they_cannot_do():
     graded = cluster_pairs(np.zeros(20), np.linspace(-1, 1, 20), np.arange(20) % 7)
     for method, null, code in (("yang", 0.0, "wrong_kind"), ("mcnemar_exact", 0.0, "unknown_test")):
         with pytest.raises(GateError) as caught:
-            run_clustered(method, graded, null, LEVEL)
+            run(method, graded, null, LEVEL)
         assert caught.value.code == code
     with pytest.raises(GateError) as caught:
-        run_clustered("durkalski", documents(), 0.01, LEVEL)
+        run("durkalski", documents(), 0.01, LEVEL)
     assert caught.value.code == "no_margin"
 
 
@@ -220,7 +218,7 @@ def test_what_clustering_costs_by_the_analysis_of_variance():
 def test_the_cr2_test_of_a_margin_is_a_t_test():
     data = small()
     for m in (0.0, 0.5, -0.5):
-        found = run_clustered("cluster_cr2", data, m, LEVEL)
+        found = run("cluster_cr2", data, m, LEVEL)
         se, df = math.sqrt(cr2_variance(data)), satterthwaite_df(data)
         assert found.statistic == pytest.approx((13 / 7 - m) / se)
         assert found.p_greater == pytest.approx(stats.t.sf((13 / 7 - m) / se, df))
@@ -242,7 +240,7 @@ def test_whole_clusters_are_flipped_up_to_sixteen_of_them():
     for count in (8, 16, 17):
         d = np.round(rng.normal(0.3, 1, 3 * count), 2)
         data = cluster_pairs(np.zeros(d.size), d, np.arange(d.size) % count)
-        found = run_clustered("cluster_sign_flip", data, 0.1, LEVEL)
+        found = run("cluster_sign_flip", data, 0.1, LEVEL)
         assert (found.resamples == 0) == (found.seed == 0) == (count <= 16)
         if count == 8:
             assert (found.p_greater, found.p_less) == pytest.approx(flips(data, 0.1))
@@ -259,8 +257,8 @@ def test_the_default_takes_the_worse_of_both_in_every_number():
     for _ in range(6):
         d = rng.normal(0.4, 1, 40) ** 3
         data = cluster_pairs(np.zeros(40), d, rng.integers(0, 9, 40))
-        one, two = (run_clustered(m, data, 0.1, LEVEL) for m in ("cluster_cr2", "cluster_sign_flip"))
-        both = run_clustered("cluster", data, 0.1, LEVEL)
+        one, two = (run(m, data, 0.1, LEVEL) for m in ("cluster_cr2", "cluster_sign_flip"))
+        both = run("cluster", data, 0.1, LEVEL)
         assert both.p_greater == max(one.p_greater, two.p_greater)
         assert both.p_less == max(one.p_less, two.p_less)
         assert both.p_two_sided == max(one.p_two_sided, two.p_two_sided)
@@ -272,7 +270,7 @@ def test_the_default_takes_the_worse_of_both_in_every_number():
 def test_the_cluster_bootstrap_draws_whole_clusters():
     """Four clusters have 4^4 samples with replacement: their law is enumerated."""
     data = small()
-    found = run_clustered("cluster_bootstrap", data, 1.5, 0.1)
+    found = run("cluster_bootstrap", data, 1.5, 0.1)
     index = np.array(list(itertools.product(range(4), repeat=4)))
     means = data.totals[index].sum(axis=1) / data.sizes[index].sum(axis=1)
     error = 4 * 0.5 / math.sqrt(found.resamples)
@@ -286,14 +284,14 @@ def test_the_cluster_bootstrap_draws_whole_clusters():
 def test_the_cluster_bootstrap_is_doubted_below_fifty_clusters(count, told):
     d = np.random.default_rng(3).normal(1.0, 1, 2 * count)
     data = cluster_pairs(np.zeros(d.size), d, np.arange(d.size) % count)
-    found = run_clustered("cluster_bootstrap", data, 0.0, LEVEL)
+    found = run("cluster_bootstrap", data, 0.0, LEVEL)
     assert ("few_clusters" in [c.code for c in found.cautions]) is told
 
 
 @pytest.mark.parametrize(("count", "reason"), [(5, "at least 6 clusters"), (6, "")])
 def test_six_clusters_are_the_least(count, reason):
     d = np.random.default_rng(3).normal(1.0, 1, 3 * count)
-    found = run_clustered("cluster", cluster_pairs(np.zeros(d.size), d, np.arange(d.size) % count), 0, LEVEL)
+    found = run("cluster", cluster_pairs(np.zeros(d.size), d, np.arange(d.size) % count), 0, LEVEL)
     assert found.insufficient.startswith(reason)
     assert bool(found.insufficient) == bool(reason)
     assert ("smallest_p" in [c.code for c in found.cautions]) == (count == 5)  # 2^-5 > .025 > 2^-6
@@ -303,14 +301,14 @@ def test_the_smallest_p_is_compared_with_the_level():
     d = np.random.default_rng(3).normal(1.0, 1, 18)
     data = cluster_pairs(np.zeros(18), d, np.arange(18) % 6)
     for level, told in ((2**-6, True), (2**-6 + 1e-6, False)):
-        found = run_clustered("cluster_sign_flip", data, 0.0, level)
+        found = run("cluster_sign_flip", data, 0.0, level)
         assert bool(found.cautions) is told
 
 
 def test_clusters_that_never_differ_weigh_nothing_at_0_and_above():
     same = from_table([4] * 8, [0] * 8, [0] * 8)
     for null_value, told in ((0.0, True), (0.1, True), (-0.1, False)):
-        found = run_clustered("cluster_sign_flip", same, null_value, LEVEL)
+        found = run("cluster_sign_flip", same, null_value, LEVEL)
         assert ("all 32 differences are zero" in found.insufficient) is told
 
 
@@ -320,27 +318,27 @@ def test_clusters_of_one_change_are_decided_by_their_signs(method):
     d = np.full(20, 0.125)
     data = cluster_pairs(np.zeros(20), d, np.arange(20) % 8)
     assert not data.varies
-    found = run_clustered(method, data, 0.0, LEVEL)
+    found = run(method, data, 0.0, LEVEL)
     assert (found.p_greater, found.p_less, found.smallest_p) == (2**-8, 1.0, 2**-8)
     assert (found.interval.low, found.interval.high) == (0.125, 0.125)
-    behind = run_clustered(method, data, 0.2, LEVEL)
+    behind = run(method, data, 0.2, LEVEL)
     assert (behind.p_greater, behind.p_less) == (1.0, 2**-8)
-    level = run_clustered(method, data, 0.125, LEVEL)
+    level = run(method, data, 0.125, LEVEL)
     assert (level.p_greater, level.p_less) == (1.0, 1.0)
     assert small().varies
 
 
 def test_a_declared_scale_bounds_the_interval_of_clusters():
     data = cluster_pairs(np.array([1.0] * 12), [5.0] * 11 + [1.0], np.arange(12) % 6)
-    free, cut = (run_clustered("cluster_cr2", data, 0.0, LEVEL, scale=s) for s in (None, (1.0, 5.0)))
+    free, cut = (run("cluster_cr2", data, 0.0, LEVEL, scale=s) for s in (None, (1.0, 5.0)))
     assert free.interval.high > 4
     assert (cut.interval.high, cut.interval.low) == (4.0, free.interval.low)
     mirrored = cluster_pairs([5.0] * 11 + [1.0], np.array([1.0] * 12), np.arange(12) % 6)
-    assert run_clustered("cluster_cr2", mirrored, 0.0, LEVEL, scale=(1.0, 5.0)).interval.low == -4.0
+    assert run("cluster_cr2", mirrored, 0.0, LEVEL, scale=(1.0, 5.0)).interval.low == -4.0
     old, new = np.ones(12), np.array([2.0] * 11 + [1.0])
     relative = cluster_pairs(old, new, np.arange(12) % 6, new - 1.1 * old)
     assert relative.ratio == pytest.approx(1.1)
-    assert run_clustered("cluster_cr2", relative, 0.0, LEVEL, scale=(1.0, 1.5)).interval.high > 0.5
+    assert run("cluster_cr2", relative, 0.0, LEVEL, scale=(1.0, 1.5)).interval.high > 0.5
 
 
 @pytest.mark.parametrize("method", ["obuchowski", "durkalski", "yang"])
@@ -361,7 +359,7 @@ def test_score_tests_of_clusters_by_their_formulas(method):
             spread = (spread + np.sum((totals - mean * sizes) ** 2)) / 2
         return math.sqrt((count - 1) / count) * e.sum() / math.sqrt(spread)
 
-    found = run_clustered(method, data, 0.0, LEVEL)
+    found = run(method, data, 0.0, LEVEL)
     assert found.statistic == pytest.approx(z(0) ** 2)
     assert found.p_greater == pytest.approx(stats.norm.sf(z(0)))
     assert found.p_less == pytest.approx(stats.norm.cdf(z(0)))
@@ -385,10 +383,10 @@ def test_draws_of_clusters_come_in_blocks_that_change_nothing(monkeypatch):
     rng = np.random.default_rng(2)
     d, labels = rng.normal(0.2, 1, 100), np.arange(100) % 20
     data = cluster_pairs(np.zeros(100), d, labels)
-    whole = [run_clustered(m, data, 0.0, LEVEL) for m in ("cluster_sign_flip", "cluster_bootstrap")]
+    whole = [run(m, data, 0.0, LEVEL) for m in ("cluster_sign_flip", "cluster_bootstrap")]
     monkeypatch.setattr(clusters, "BLOCK_CELLS", 20 * 41)
     assert list(clusters._blocks(100, 20)) == [40, 40, 20]
-    assert [run_clustered(m, data, 0.0, LEVEL) for m in ("cluster_sign_flip", "cluster_bootstrap")] == whole
+    assert [run(m, data, 0.0, LEVEL) for m in ("cluster_sign_flip", "cluster_bootstrap")] == whole
     assert list(clusters._blocks(9, 10**9)) == [4, 4, 1]
     monkeypatch.undo()
     assert list(clusters._blocks(10_000, 20)) == [4096, 4096, 1808]

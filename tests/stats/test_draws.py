@@ -10,7 +10,7 @@ import pytest
 from gate.stats import draws
 from gate.stats.bootstrap_law import mean_law
 from gate.stats.pairs import from_differences
-from gate.stats.registry import run
+from gate.stats.procedures import run
 from gate.stats.seeding import generator
 
 

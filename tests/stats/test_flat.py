@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from gate.stats.cluster_data import cluster_pairs
-from gate.stats.clusters import run_clustered
 from gate.stats.pairs import from_differences, pair
-from gate.stats.registry import run
+from gate.stats.procedures import run
 
 LEVEL = 0.025
 OF_THE_MEAN = (
@@ -63,7 +62,7 @@ def test_equal_clusters(method, sizes, loss):
     labels = np.repeat(np.arange(len(sizes)), sizes)
     for sign in (1, -1):
         data = cluster_pairs(np.zeros(len(labels)), np.full(len(labels), sign * loss), labels)
-        result = run_clustered(method, data, 0.0, LEVEL)
+        result = run(method, data, 0.0, LEVEL)
         wanted = (2.0 ** -len(sizes), 1.0)
         assert (result.p_greater, result.p_less) == (wanted if sign > 0 else wanted[::-1])
         assert not result.insufficient
@@ -73,7 +72,7 @@ def test_equal_clusters(method, sizes, loss):
 def test_clusters_that_differ_by_rounding_errors_only_are_equal(method):
     labels = np.repeat(np.arange(10), 3)
     d = np.tile([0.1, 0.2, -0.3], 10)
-    result = run_clustered(method, cluster_pairs(np.zeros(30), d, labels), 0.0, LEVEL)
+    result = run(method, cluster_pairs(np.zeros(30), d, labels), 0.0, LEVEL)
     assert (result.p_greater, result.p_less) == (1.0, 1.0)
 
 
@@ -81,9 +80,9 @@ def test_clusters_that_differ_by_rounding_errors_only_are_equal(method):
 def test_equal_clusters_prove_no_tolerance(method):
     labels = np.repeat(np.arange(10), 3)
     still = cluster_pairs(np.ones(30), np.ones(30), labels)
-    assert run_clustered(method, still, -0.1, LEVEL).insufficient
+    assert run(method, still, -0.1, LEVEL).insufficient
     gain = cluster_pairs(np.zeros(30), np.ones(30), labels)
-    assert not run_clustered(method, gain, -0.1, LEVEL).insufficient
+    assert not run(method, gain, -0.1, LEVEL).insufficient
 
 
 def test_scores_that_never_changed_prove_no_share_of_them():

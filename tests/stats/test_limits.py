@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats import registry, resampling, single
+from gate.stats import resampling, single
 from gate.stats.binary_intervals import INTERVALS, requested_interval
+from gate.stats.methods import METHODS, assurance, default_test, named_tests
 from gate.stats.pairs import from_counts, from_differences, pair
+from gate.stats.procedures import run
 from gate.stats.reference import reference
-from gate.stats.registry import METHODS, default_method, run
 from gate.stats.seeding import enough_resamples
 from gate.values import GateError
 
@@ -26,10 +27,10 @@ def codes(result):
 
 
 def test_defaults_follow_kind_margin_and_assurance():
-    assert default_method("binary", 0.0) == "mcnemar_exact"
-    assert default_method("binary", 0.01) == default_method("binary", -0.02) == "exact_unconditional"
-    assert default_method("graded", 0.1) == default_method("binary", 0.0, repeats=True) == "t_guarded"
-    assert default_method("binary", 0.0, assurance="guaranteed") == "gaffke"
+    assert default_test("binary", 0.0) == "mcnemar_exact"
+    assert default_test("binary", 0.01) == default_test("binary", -0.02) == "exact_unconditional"
+    assert default_test("graded", 0.1) == default_test("binary", 0.0, repeats=True) == "t_guarded"
+    assert default_test("binary", 0.0, assurance="guaranteed") == "gaffke"
 
 
 def test_a_tolerance_is_proven_by_n_alone():
@@ -83,7 +84,7 @@ def test_tango_stands_in_above_five_thousand_discordant_pairs():
     assert result.method == "exact_unconditional"
 
 
-@pytest.mark.parametrize("method", [m.id for m in METHODS.values() if not m.supports_margin])
+@pytest.mark.parametrize("method", [m.id for m in named_tests("pairs") if not m.margin])
 def test_tests_that_take_no_margin_say_which_do(method):
     with pytest.raises(GateError) as caught:
         run(method, from_counts(18, 8, 200), 0.01, LEVEL)
@@ -170,7 +171,7 @@ def test_intervals_stay_inside_the_scale():
 
 
 def test_one_item_proves_nothing():
-    for method in METHODS:
+    for method in (m.id for m in named_tests("pairs")):
         result = run(method, from_counts(1, 0, 1), 0.0, LEVEL, scale=(0, 1))
         assert result.p_greater > LEVEL
         assert result.interval.low <= 0
@@ -360,17 +361,16 @@ def test_a_tail_is_told_with_what_was_seen_of_it():
 
 
 def test_what_a_bound_rests_on():
-    from gate.stats.assurance import BREAKS, assurance
-
+    nominal = {method.id: method.breaks for method in METHODS.values() if method.breaks}
     for method in ("mcnemar_exact", "exact_unconditional", "gaffke"):
         assert assurance(method, 0.025) == "bounded by 0.025"
         told = assurance(method, 0.025, plugged_in=True)
         assert told.startswith(f"held to a nominal 0.025 ({method}: the bound is a share of the observed")
-    for method, why in BREAKS.items():
+    for method, why in nominal.items():
         assert assurance(method, 0.01) == f"held to a nominal 0.01 ({method}: {why})"
         assert assurance(method, 0.01, plugged_in=True) == assurance(method, 0.01)
     assert "its error is not known" in assurance("new", 0.01)
-    assert set(METHODS) <= set(BREAKS) | {"mcnemar_exact", "exact_unconditional", "gaffke"}
+    assert METHODS.keys() == nominal.keys() | {"mcnemar_exact", "exact_unconditional", "gaffke"}
 
 
 def test_what_one_small_p_of_a_family_is_multiplied_by():
@@ -402,19 +402,11 @@ def test_unknown_tests_and_levels_are_errors():
         run("sign", from_counts(1, 1, 4), 0.0, 0.7)
 
 
-def test_repeated_splits_refuse_the_t_tests():
-    for method in ("paired_t", "t_guarded"):
-        assert "not independent" in registry.refusal(method, design="resampled_splits")
-    assert not registry.refusal("bca_sign_flip", design="resampled_splits")
-    assert "one run an item" in registry.refusal("mcnemar_exact", repeats=True)
-    assert not registry.refusal("t_guarded", repeats=True)
-
-
 def test_scipy_stats_is_never_imported_and_special_only_when_used():
     script = (
-        "import sys, gate.stats.registry as r, gate.stats.pairs as p, gate.stats.clusters as c\n"
+        "import sys, gate.stats.procedures as r, gate.stats.pairs as p, gate.stats.clusters as c\n"
         "assert not [m for m in sys.modules if m.startswith('scipy')]\n"
-        "for m in r.METHODS: r.run(m, p.from_counts(20, 9, 80), 0.0, 0.025)\n"
+        "for m in r.named_tests('pairs'): r.run(m.id, p.from_counts(20, 9, 80), 0.0, 0.025)\n"
         "assert 'scipy.special' in sys.modules and 'scipy.stats' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -9,16 +9,17 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from gate.stats.methods import METHODS, named_tests
 from gate.stats.pairs import from_counts, from_differences, pair
-from gate.stats.registry import METHODS, run
+from gate.stats.procedures import run
 from gate.stats.unconditional import p_greater
 
 LEVEL = 0.025
-BINARY = [m.id for m in METHODS.values() if m.kind == "binary"]
+BINARY = [m.id for m in named_tests("pairs") if "graded" not in m.kinds]
 CLOSED = ["t_guarded", "paired_t", "gaffke"]
 RANKS = ["wilcoxon", "wilcoxon_pratt", "sign"]
 RESAMPLING = ["bootstrap", "bootstrap_bca", "bootstrap_t", "sign_flip", "bca_sign_flip"]
-MARGIN = [m.id for m in METHODS.values() if m.supports_margin]
+MARGIN = [m.id for m in named_tests("pairs", margin=True)]
 SCALE = (-5.0, 5.0)
 
 tables = st.tuples(st.integers(0, 25), st.integers(0, 25), st.integers(1, 90)).map(
@@ -82,7 +83,7 @@ def test_items_on_which_both_agree_leave_mcnemar_alone(table, more):
         assert (one.p_greater, one.p_less, one.p_two_sided) == (two.p_greater, two.p_less, two.p_two_sided)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [m.id for m in named_tests("pairs")])
 @pytest.mark.parametrize("n", [1, 5, 60, 300])
 @pytest.mark.parametrize("m", [0.0, 0.05])
 def test_identical_systems_never_pass(method, n, m):
@@ -90,7 +91,7 @@ def test_identical_systems_never_pass(method, n, m):
         return
     for old in (np.arange(n) % 2, np.ones(n), np.linspace(0, 1, n)):
         pairs = pair(old, old)
-        if METHODS[method].kind == "binary" and not pairs.binary:
+        if "graded" not in METHODS[method].kinds and not pairs.binary:
             continue
         result = apply(method, pairs, m)
         assert result.insufficient

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gate.stats import power, registry, single
+from gate.stats import power, single
 from gate.stats.binary_intervals import requested_interval
 from gate.stats.distributions import normal_sf
 from gate.stats.gaffke import bounded_p
@@ -17,6 +17,7 @@ from gate.stats.graded import hall
 from gate.stats.moments import moments
 from gate.stats.multiplicity import adjust
 from gate.stats.pairs import from_counts, from_differences, pair
+from gate.stats.procedures import run
 from gate.stats.reference import reference
 from gate.stats.resampling import acceleration
 
@@ -40,7 +41,7 @@ def pairs_of(data):
 
 
 def call_run(call):
-    result = registry.run(
+    result = run(
         call["run"],
         pairs_of(call["data"]),
         call["null_value"],

@@ -12,7 +12,7 @@ from scipy import stats
 
 from gate.stats import draws, resampling, seeding
 from gate.stats.pairs import from_counts, from_differences
-from gate.stats.registry import run
+from gate.stats.procedures import run
 
 LEVEL = 0.025
 B = 999
