@@ -1,0 +1,75 @@
+"""Speed of the metrics of a whole set, as ratios within one run: `python tests/benchmarks/bench_metrics.py`.
+
+On two shared cores (numpy 2.4, scipy 1.17):
+DeLong n=1,000,000 2.5 times its two argsorts without ties, 2.7 with about 700 distinct scores. Average
+precision bootstrap n=20,000, B=1,999 2.3 s, 127 MB; AUC 2.3 s.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from gate.stats.auc import auc_bootstrap, delong
+from gate.stats.labelled import labelled
+from gate.stats.ranking import average_precision
+
+LEVEL = 0.025
+PEAK = """
+import numpy as np, resource
+from gate.stats.labelled import labelled
+from gate.stats.ranking import average_precision
+rng = np.random.default_rng(1)
+y, a, b = rng.random(20_000) < 0.2, rng.normal(size=20_000), rng.normal(size=20_000)
+average_precision(labelled(y, a + y, b + y), 0.0, 0.025, 1_999)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def seconds(work, repeats=3):
+    """Least CPU seconds of a few repeats."""
+    found = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        found.append(time.process_time() - start)
+    return min(found)
+
+
+def columns(n, decimals=None):
+    rng = np.random.default_rng(n)
+    label = rng.random(n) < 0.3
+    base = rng.normal(size=n) + label
+    old, new = base + 0.5 * rng.normal(size=n), base + 0.4 * rng.normal(size=n)
+    return (
+        (label, old, new) if decimals is None else (label, np.round(old, decimals), np.round(new, decimals))
+    )
+
+
+def delong_million():
+    for name, decimals in (("no ties", None), ("about 700 distinct scores", 2), ("about 80", 1)):
+        label, old, new = columns(1_000_000, decimals)
+        sorts = seconds(lambda old=old, new=new: (np.argsort(old), np.argsort(new)), 5)
+        whole = seconds(
+            lambda label=label, old=old, new=new: delong(labelled(label, old, new), 0.0, LEVEL), 5
+        )
+        print(f"DeLong n=1,000,000, {name}: {whole * 1e3:.0f} ms, {whole / sorts:.1f} times its two argsorts")
+
+
+def row_bootstraps():
+    rows = labelled(*columns(20_000))
+    for name, test in (("average precision", average_precision), ("AUC", auc_bootstrap)):
+        cost = seconds(lambda test=test: test(rows, 0.0, LEVEL, 1_999), 1)
+        print(f"{name} bootstrap n=20,000, B=1,999: {cost:.1f} s")
+    peak = subprocess.run([sys.executable, "-c", PEAK], check=True, capture_output=True, text=True).stdout
+    print(f"  peak memory of a process that does it: {float(peak):.0f} MB")
+
+
+if __name__ == "__main__":
+    delong_million()
+    row_bootstraps()
+    print(f"peak memory here: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")

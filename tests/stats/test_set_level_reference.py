@@ -1,0 +1,86 @@
+"""Every row of the reference tables for metrics of a whole set."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gate.stats.auc import delong
+from gate.stats.distributions import normal_quantile, normal_sf
+from gate.stats.labelled import labelled
+from gate.stats.ranking import (
+    auc_metric,
+    average_precision_metric,
+    lift_at_metric,
+    precision_at_metric,
+    recall_at_metric,
+)
+
+ORACLES = Path(__file__).parent.parent / "oracles"
+TABLES = [
+    json.loads((ORACLES / name).read_text(encoding="utf-8"))
+    for name in ("published_set_level.json", "set_level.json")
+]
+DATA = {name: columns for table in TABLES for name, columns in table["data"].items()}
+ROWS = [row for table in TABLES for row in table["rows"]]
+CURVES = {"auc": auc_metric, "average_precision": average_precision_metric}
+CUTS = {"precision_at_k": precision_at_metric, "recall_at_k": recall_at_metric, "lift_at_k": lift_at_metric}
+
+
+def rows_of(name):
+    return labelled(DATA[name]["labels"], DATA[name]["baseline"], DATA[name]["candidate"])
+
+
+def call_metric(call):
+    rows = rows_of(call["data"])
+    times = np.array(call.get("times", [1] * rows.n))
+    make = CURVES.get(call["metric"])
+    sides = (rows.baseline, rows.candidate)
+    if make is None:
+        return [CUTS[call["metric"]](rows.positive, side, call["k"])(times) for side in sides]
+    return [make(rows.positive, side)(times) for side in sides]
+
+
+def call_delong(call):
+    found = delong(rows_of(call["delong"]), call["null_value"], 0.025)
+    return [found.test.estimate, found.standard_error, found.test.p_greater, found.test.p_less]
+
+
+def call_delong_interval(call):
+    found = delong(rows_of(call["delong_interval"]), 0.0, call["level"])
+    return [found.test.interval.low, found.test.interval.high]
+
+
+def call_delong_z(call):
+    z = delong(rows_of(call["delong_z"]), 0.0, 0.025).test.statistic
+    return [z, 2 * normal_sf(abs(z))]
+
+
+def call_delong_normal_ci(call):
+    found = delong(rows_of(call["delong_normal_ci"]), 0.0, 0.025)
+    half = -normal_quantile(0.025) * found.standard_error
+    return [found.test.estimate - half, found.test.estimate + half]
+
+
+CALLS = {
+    "metric": call_metric,
+    "delong": call_delong,
+    "delong_interval": call_delong_interval,
+    "delong_z": call_delong_z,
+    "delong_normal_ci": call_delong_normal_ci,
+}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
+def test_reference_value(row):
+    call = row["call"]
+    found = CALLS[next(kind for kind in CALLS if kind in call)](call)
+    if "part" in call:
+        found = found[call["part"]]
+    expected = row["expected"]
+    if isinstance(expected, list):
+        found = found[: len(expected)]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=row["tolerance"], err_msg=row["source"])
