@@ -18,7 +18,7 @@ MODULES = sorted(path for path in GATE.rglob("*.py"))
 # Rooms of one row do not know each other.
 ROWS = [
     {"gate", "gate.safe", "gate.values"},
-    {"gate.stats", "gate.words"},
+    {"gate.git", "gate.stats", "gate.words"},
     {"gate.policy", "gate.artifacts"},
     {"gate.pairing", "gate.cycles"},
     {"gate.compare", "gate.history"},
@@ -62,6 +62,22 @@ def imports_of(path: Path) -> set[str]:
 
 
 KNOWN = {name_of(path) for path in MODULES}
+MOST_ROOMS = 19
+
+
+def test_the_house_stays_small() -> None:
+    rooms = {room_of(module) for module in KNOWN} - {"gate", "gate.__main__"}
+    assert len(rooms) <= MOST_ROOMS, sorted(rooms)
+
+
+@pytest.mark.parametrize(
+    ("sign", "place"),
+    [('["git"', "gate/git/inert.py"), ("O_NOFOLLOW", "gate/safe.py")],
+    ids=["git", "opener"],
+)
+def test_what_must_be_safe_is_done_in_one_place(sign: str, place: str) -> None:
+    found = [path for path in MODULES if sign in path.read_text(encoding="utf-8")]
+    assert [path.relative_to(ROOT).as_posix() for path in found] == [place]
 
 
 def test_no_module_needs_itself() -> None:

@@ -6,9 +6,8 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gate.ci.event import is_object_id
 from gate.ci.inputs import Inputs
-from gate.ci.repository import Repository
+from gate.git.repository import Repository, is_object_id
 from gate.history.files import first_record
 from gate.history.session import store_for
 from gate.policy.model import Policy

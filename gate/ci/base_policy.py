@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gate.ci.event import Event, is_branch, is_object_id
-from gate.ci.repository import Repository
+from gate.ci.event import Event, is_branch
+from gate.git.repository import Repository, is_object_id
 from gate.policy import source
 from gate.safe import quoted
 from gate.values import GateError

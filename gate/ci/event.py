@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from gate.git.repository import is_object_id
 from gate.values import GateError
 
 Kind = Literal["queue", "change", "triggered", "trusted"]
-_OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+@-]*")
 _PAGE = re.compile(r"(.+?)(?:/-)?/(?:pull|pulls|pull-requests|pullrequest|merge_requests)/\d+(?:/.*)?")
 """A change request's page on GitHub, Gitea, Bitbucket, Azure and GitLab."""
@@ -85,11 +85,6 @@ def _elsewhere(environ: Mapping[str, str]) -> Event | None:
             base = _branch(environ.get(target, "").removeprefix("refs/heads/"))
             return Event("change", "change request", head=_id(environ.get(head)), base_ref=base)
     return None
-
-
-def is_object_id(text: str) -> bool:
-    """A full commit id. Short ones and names can be made to mean something else."""
-    return _OBJECT_ID.fullmatch(text) is not None
 
 
 def is_branch(text: str) -> bool:

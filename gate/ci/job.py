@@ -12,7 +12,7 @@ from gate.ci.event import Event, event_of
 from gate.ci.inputs import Inputs, inputs
 from gate.ci.places import Places, places
 from gate.ci.policy_change import PolicyChange, policy_change
-from gate.ci.repository import Repository
+from gate.git.repository import Repository
 from gate.policy.load import LoadedPolicy, loads
 from gate.values import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
 

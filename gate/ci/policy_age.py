@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gate.ci.base_policy import WORKTREE, repository_of
-from gate.ci.repository import Repository
+from gate.git.repository import Repository
 from gate.policy import source
 from gate.policy.load import loads
 from gate.values import GateError

@@ -1,4 +1,6 @@
-"""A history in a git branch that nothing else is in. A rejected push is the signal to decide again.
+"""``git:REMOTE#BRANCH[:PATH]``: a history in a git branch that nothing else is in.
+
+A rejected push is the signal to decide again.
 
 Each step fetches the branch's last commit into a repository of its own, verifies the history in it, decides
 on what was fetched, commits the longer file and pushes it without force. If someone was faster, the server
@@ -8,20 +10,29 @@ refuses, and all of it begins again after a random pause. Nothing is ever merged
 from __future__ import annotations
 
 import random
+import re
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from gate.cycles.chain import History
+from gate.git.inert import ACCESS, SECONDS, git, settings_of
 from gate.history.files import first_record, link
-from gate.history.git_place import Git, GitPlace, resolved
 from gate.history.reading import parse
 from gate.history.store import Step, T
+from gate.safe import quoted
 from gate.values import GateError
 
+SCHEME: Final = "git:"
+_HELP: Final = "write git:REMOTE#BRANCH or git:REMOTE#BRANCH:PATH, e.g. git:origin#gate-history:history.jsonl"
+_BRANCH: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
+_PATH: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/ -]*")
+_CARRIED: Final = r"^(http\..*\.extraheader|core\.sshcommand)$"
 ATTEMPTS = 40
 LONGEST_PAUSE = 2.0
 _OLD, _NEW = "refs/gate/old", "refs/gate/new"
@@ -29,26 +40,102 @@ _LOST_RACE = ("[rejected]", "cannot lock ref", "failed to update ref", "incorrec
 
 
 @dataclass(frozen=True, slots=True)
+class GitPlace:
+    """remote: a URL, a path, or the name of a remote of the repository in the current directory."""
+
+    remote: str
+    branch: str
+    path: str = "history.jsonl"
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{without_secrets(self.remote)}#{self.branch}:{self.path}"
+
+
+def git_place(text: str) -> GitPlace:
+    """Read ``git:REMOTE#BRANCH[:PATH]``. The branch begins after the last ``#``."""
+    remote, mark, rest = text.removeprefix(SCHEME).rpartition("#")
+    branch, _, path = rest.partition(":")
+    path = path or "history.jsonl"
+    good = mark and remote and not remote.startswith("-") and "\n" not in remote
+    if not good or not _BRANCH.fullmatch(branch) or not _PATH.fullmatch(path) or ".." in branch + path:
+        raise GateError("usage", f"not a place for a history (found {quoted(text)})", help=_HELP)
+    return GitPlace(remote, branch, path)
+
+
+def without_secrets(url: str) -> str:
+    """The text without what stands before ``@`` in its URLs."""
+    return re.sub(r"(?<=://)[^/@\s]+@", "", url)
+
+
+@dataclass(frozen=True, slots=True)
+class _Git:
+    """git in one directory, with errors that name the place. settings: with which it may reach the remote."""
+
+    folder: Path
+    where: str
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def run(self, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """The finished command, whatever its exit code."""
+        try:
+            return git(self.folder, *arguments, settings=self.settings, kept=ACCESS, data=data)
+        except FileNotFoundError:
+            raise GateError("history_git", "git is not installed", where=self.where) from None
+        except subprocess.TimeoutExpired:
+            raise GateError("history_git", f"git took more than {SECONDS} s", where=self.where) from None
+
+    def read(self, *arguments: str, data: bytes = b"") -> bytes:
+        """The output of a command that must succeed."""
+        done = self.run(*arguments, data=data)
+        if done.returncode:
+            raise self.error(arguments[0], done)
+        return done.stdout
+
+    def error(self, what: str, done: subprocess.CompletedProcess[bytes]) -> GateError:
+        """What git said, in one line without secrets."""
+        lines = without_secrets(done.stderr.decode("utf-8", "replace")).strip().splitlines()
+        said = next((line for line in lines if line.startswith(("fatal", "error", "remote"))), "no message")
+        return GateError(
+            "history_git",
+            f"git {what} failed ({quoted(said, 200)})",
+            where=self.where,
+            help="check the remote's name, the network and the right to push to the branch",
+        )
+
+
+def _resolved(place: GitPlace) -> tuple[str, dict[str, str]]:
+    """The remote's URL, and the settings of the current repository that authenticate.
+
+    CI checkouts leave them there. Everything else runs in a repository of our own.
+    """
+    found = _Git(Path.cwd(), str(place)).run("remote", "get-url", "--", place.remote)
+    url = found.stdout.decode("utf-8", "replace").strip() if found.returncode == 0 else place.remote
+    if "://" not in url and Path(url).exists():
+        url = str(Path(url).resolve())
+    return url, settings_of(Path.cwd(), _CARRIED, ACCESS)
+
+
+@dataclass(frozen=True, slots=True)
 class _Fetched:
     """The branch as it was fetched. branch: whether there is one. data: None without the file."""
 
-    git: Git
+    git: _Git
     branch: bool
     data: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
 class GitStore:
-    """The history at ``git:REMOTE#BRANCH:PATH``. url, config: what that means in the current directory."""
+    """The history at ``git:REMOTE#BRANCH:PATH``. url, settings: what that means in the current directory."""
 
     place: GitPlace
     url: str
-    config: Mapping[str, str] = field(default_factory=dict, repr=False)
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def at(cls, place: GitPlace) -> GitStore:
         """The store that the place names here and now."""
-        return cls(place, *resolved(place, str(place)))
+        return cls(place, *_resolved(place))
 
     @property
     def where(self) -> str:
@@ -90,26 +177,26 @@ class GitStore:
     @contextmanager
     def _fetched(self) -> Iterator[_Fetched]:
         with tempfile.TemporaryDirectory(prefix="gate-") as directory:
-            git = Git(Path(directory), self.where, self.config)
-            git.read("init", "--quiet", "--bare", "--template=", ".")
-            branch = self._fetch(git)
-            yield _Fetched(git, branch, self._file(git) if branch else None)
+            own = _Git(Path(directory), self.where, self.settings)
+            own.read("init", "--quiet", "--bare", "--template=", ".")
+            branch = self._fetch(own)
+            yield _Fetched(own, branch, self._file(own) if branch else None)
 
-    def _fetch(self, git: Git) -> bool:
+    def _fetch(self, own: _Git) -> bool:
         ref = f"refs/heads/{self.place.branch}"
-        done = git.run("fetch", "--quiet", "--no-tags", "--depth=1", "--", self.url, f"+{ref}:{_OLD}")
+        done = own.run("fetch", "--quiet", "--no-tags", "--depth=1", "--", self.url, f"+{ref}:{_OLD}")
         if done.returncode and b"couldn't find remote ref" not in done.stderr:
-            raise git.error("fetch", done)
+            raise own.error("fetch", done)
         return done.returncode == 0
 
-    def _file(self, git: Git) -> bytes | None:
-        listed = git.read("ls-tree", "-z", _OLD, "--", self.place.path).rstrip(b"\0")
+    def _file(self, own: _Git) -> bytes | None:
+        listed = own.read("ls-tree", "-z", _OLD, "--", self.place.path).rstrip(b"\0")
         if not listed:
             return None
         mode, _, blob = listed.split(b"\t")[0].split(b" ")
         if mode not in {b"100644", b"100755"}:
             raise GateError("history_not_a_file", "a history must be a regular file", where=self.where)
-        return git.read("cat-file", "blob", blob.decode())
+        return own.read("cat-file", "blob", blob.decode())
 
     def _history(self, fetched: _Fetched) -> History:
         if fetched.data is None:
@@ -120,17 +207,17 @@ class GitStore:
 
     def _push(self, fetched: _Fetched, data: bytes, subject: str) -> bool:
         """Whether the server took the new commit. False: someone else was faster."""
-        git = fetched.git
+        own = fetched.git
         commit = _commit(self.place.path, data, subject, follows=fetched.branch)
-        git.read("fast-import", "--quiet", "--date-format=now", data=commit)
+        own.read("fast-import", "--quiet", "--date-format=now", data=commit)
         target = f"{_NEW}:refs/heads/{self.place.branch}"
-        done = git.run("push", "--porcelain", "--no-verify", "--", self.url, target)
+        done = own.run("push", "--porcelain", "--no-verify", "--", self.url, target)
         if done.returncode == 0:
             return True
         said = (done.stdout + done.stderr).decode("utf-8", "replace")
         if any(sign in said for sign in _LOST_RACE):
             return False
-        raise git.error("push", done)
+        raise own.error("push", done)
 
 
 def _commit(path: str, data: bytes, subject: str, *, follows: bool) -> bytes:

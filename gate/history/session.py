@@ -230,8 +230,7 @@ def _start(session: Session, store: Store) -> Session:
 def store_for(place: str) -> Store:
     """The store that ``--history`` names."""
     if place.startswith("git:"):
-        from gate.history.git_place import git_place  # noqa: PLC0415 - most runs need no git
-        from gate.history.git_store import GitStore  # noqa: PLC0415
+        from gate.history.git_store import GitStore, git_place  # noqa: PLC0415 - most runs need no git
 
         return GitStore.at(git_place(place))
     return LocalStore(Path(place))

@@ -45,7 +45,7 @@ def too_large(path: str) -> GateError:
 def _unopened(path: str, error: OSError | ValueError) -> GateError:
     if isinstance(error, FileNotFoundError):
         return GateError("policy_missing", "there is no such policy file", where=path, help="see: gate init")
-    # O_NOFOLLOW fails for a link; the operating systems do not agree on the number it fails with.
+    # A link is not opened; the operating systems do not agree on the number it fails with.
     if isinstance(error, OSError) and os.path.islink(path):  # noqa: PTH114
         return GateError(
             "policy_is_a_link", "the policy is a symbolic link", where=path, help="name the file it points to"

@@ -17,7 +17,7 @@ import pytest
 from black_box import Answer, command
 
 from gate.ci.policy_age import MOST_VERSIONS, checkout_since
-from gate.ci.repository import Repository
+from gate.git.repository import Repository
 from gate.policy.load import load
 
 from .composite import clean_environment

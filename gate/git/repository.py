@@ -1,42 +1,35 @@
 """Files of a commit, read so that nothing in the checkout can act or lie.
 
 An object's id is the hash of its content, so every object on the way from a commit to a file is hashed again
-here: replace refs, grafts, alternates or a doctored object store cannot put another file in its place. git is
-only asked for raw objects, with no configuration that could run something.
+here: replace refs, grafts, alternates or a doctored object store cannot put another file in its place.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
+import re
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
-from gate.ci.event import is_object_id
+from gate.git.inert import SECONDS, git, settings_of
 from gate.safe import escaped
 from gate.values import GateError
 
-SECONDS: Final = 120
 SECONDS_OF_HISTORY: Final = 20
 """For looking through the history of a file, which may be that of a very large repository."""
 REGULAR: Final = frozenset({b"100644", b"100755"})
-_INERT: Final = {
-    "core.commitGraph": "false",
-    "core.fsmonitor": "false",
-    "core.hooksPath": "/nowhere",
-    "core.useReplaceRefs": "false",
-    "credential.helper": "",
-    "fetch.recurseSubmodules": "false",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "protocol.ext.allow": "never",
-    "safe.directory": "*",
-}
 _HEADER: Final = r"^http\..*\.extraheader$"
+"""With which a checkout that kept its credentials may fetch."""
+_OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def is_object_id(text: str) -> bool:
+    """A full commit id. Short ones and names can be made to mean something else."""
+    return _OBJECT_ID.fullmatch(text) is not None
 
 
 @dataclass
@@ -182,47 +175,14 @@ class Repository:
         self, folder: Path, *arguments: str, data: bytes = b"", seconds: int = SECONDS
     ) -> subprocess.CompletedProcess[bytes]:
         # Only our own repository may go to the network: a partial clone would by the rules of the checkout.
-        extra = {"protocol.allow": "never"} if folder == self.root else self._credentials()
+        inside = folder == self.root
+        settings = {"protocol.allow": "never"} if inside else settings_of(self.root, _HEADER)
         try:
-            return subprocess.run(  # noqa: S603 - a list of arguments, no shell
-                ["git", *arguments],  # noqa: S607 - the machine's git
-                cwd=folder,
-                env=_environment(_INERT | extra),
-                input=data,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-            )
+            return git(folder, *arguments, settings=settings, data=data, seconds=seconds)
         except (FileNotFoundError, NotADirectoryError):
             raise GateError("ci_git", "git or the workspace is missing", help="install git") from None
         except subprocess.TimeoutExpired:
             raise GateError("ci_git", f"git {arguments[0]} took more than {seconds} s") from None
-
-    def _credentials(self) -> dict[str, str]:
-        """The header with which a checkout that kept its credentials may fetch."""
-        done = self._here("config", "--local", "--includes", "--null", "--get-regexp", _HEADER)
-        pairs = (
-            entry.partition("\n") for entry in done.stdout.decode("utf-8", "replace").split("\0") if entry
-        )
-        return {key: value for key, _, value in pairs}
-
-
-def _environment(config: Mapping[str, str]) -> dict[str, str]:
-    """The environment without any GIT_ variable but ours."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    settings = {"GIT_CONFIG_COUNT": str(len(config))}
-    for number, (key, value) in enumerate(config.items()):
-        settings |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    fixed = {
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": "",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "LC_ALL": "C",
-    }
-    return kept | settings | fixed
 
 
 def _checked(data: bytes, kind: str, name: str) -> bytes:
