@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.stats.distributions import clip_p, t_quantile, t_sf
-from gate.stats.labelled import LabelledRows, SetLevel, no_spread, one_label, too_few_changes, too_few_rows
+from gate.stats.labelled import LabelledRows
 from gate.stats.pairs import Ints
 from gate.stats.ranking import auc_metric, bootstrapped, placements
 from gate.stats.results import Interval, TestResult
 from gate.stats.seeding import DEFAULT_RESAMPLES
+from gate.stats.set_level import SetLevel, no_spread, one_label, too_few_changes, too_few_rows
 from gate.values import Caution
 
 FEWEST_FOR_DELONG = 10

@@ -13,23 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gate.stats.labelled import (
+from gate.stats.labelled import Flags, LabelledRows, Metric, distinct_rows, row_resampling
+from gate.stats.pairs import Floats, Ints, Pairs, pair
+from gate.stats.seeding import DEFAULT_RESAMPLES
+from gate.stats.set_level import (
     FEWEST_OF_A_CLASS,
-    Flags,
-    LabelledRows,
-    Metric,
-    RowStatistic,
     SetLevel,
     bootstrap_rows,
-    distinct_rows,
     insufficient,
     no_spread,
     one_label,
     too_few_changes,
     too_few_rows,
 )
-from gate.stats.pairs import Floats, Ints, Pairs, pair
-from gate.stats.seeding import DEFAULT_RESAMPLES
 
 FEWEST_INSIDE = 20
 Maker = Callable[[Flags, Floats], Metric]
@@ -265,8 +261,8 @@ def bootstrapped(
     distinct, counts, digest = distinct_rows(rows)
     strata = distinct.positive.astype(np.int64) if by_label else np.zeros(counts.size, dtype=np.int64)
     sides = (make(distinct.positive, distinct.baseline), make(distinct.positive, distinct.candidate))
-    statistic = RowStatistic(name, *sides, counts, strata, digest)
-    found = bootstrap_rows(statistic, null_value, level, resamples, seed)
+    plan = row_resampling(name, sides, counts, strata, digest)
+    found = bootstrap_rows(plan, null_value, level, resamples, seed)
     return too_few_rows(found, rows.n, rows.positives, rows.negatives, FEWEST_OF_A_CLASS)
 
 

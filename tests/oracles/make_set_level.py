@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 import sklearn
-from scipy import stats
+from scipy import optimize, stats
 from sklearn import metrics
 
 HERE = Path(__file__).parent
@@ -125,9 +125,81 @@ def expected_hits(label, score, deep):
     return sum(sure) + Fraction(left * sum(tied), len(tied))  # hypergeometric mean
 
 
+def prediction_rows(data):
+    """Scores of 0.3 and more (already on the scale of the data sets) count as positive predictions."""
+    measures = {
+        "f1": metrics.f1_score,
+        "precision": metrics.precision_score,
+        "recall": metrics.recall_score,
+        "balanced_accuracy": metrics.balanced_accuracy_score,
+        "matthews": metrics.matthews_corrcoef,
+    }
+    for name in ("smooth80", "tied90", "coarse200"):
+        label, old, new = columns(data[name])
+        for measure, score in measures.items():
+            both = [float(score(label, side >= 0.3)) for side in (old, new)]
+            call = {"measure": measure, "data": name, "threshold": 0.3}
+            yield row(f"sk_{measure}_{name}", call, both, 1e-12, SKLEARN)
+        chance = [np.round(1 / (1 + np.exp(-side)), 6) for side in (old, new)]
+        for metric, score in (("log_loss", metrics.log_loss), ("brier", metrics.brier_score_loss)):
+            both = [float(score(label, side)) for side in chance]
+            yield row(f"sk_{metric}_{name}", {"items": metric, "data": name}, both, 1e-12, SKLEARN)
+        both = [float(metrics.accuracy_score(label, side >= 0.3)) for side in (old, new)]
+        call = {"items": "accuracy", "data": name, "threshold": 0.3}
+        yield row(f"sk_accuracy_{name}", call, both, 1e-12, SKLEARN)
+
+
+def quantile_rows(data):
+    for name in ("smooth80", "tied90", "rare120"):
+        _, old, new = columns(data[name])
+        for q in (0.05, 0.5, 0.9, 0.95, 0.99):
+            both = [float(stats.mstats.mquantiles(side, q, alphap=1, betap=1)[0]) for side in (old, new)]
+            call = {"quantile": q, "data": name}
+            yield row(f"mquantiles_{q}_{name}", call, both, 1e-12, f"{SCIPY} mstats")
+
+
+def ratio_rows():
+    """Delta method from the covariance and a numerical gradient; Fieller by inverting scipy's t test."""
+    rng = np.random.default_rng(8)
+    for n in (60, 150):
+        cost = np.round(rng.gamma(2, 1, n), 3)
+        cheaper = np.round(cost * rng.uniform(0.6, 1.2, n), 3)
+        table = [cost, rng.integers(1, 5, n) * 1.0, cheaper, rng.integers(1, 6, n) * 1.0]
+        values = np.array(table)
+        means, covariance = values.mean(axis=1), np.cov(values) / n
+        for log in (False, True):
+
+            def gain(m, log=log):
+                old, new = m[0] / m[1], m[2] / m[3]
+                return math.log(new / old) if log else new - old
+
+            step = 1e-6
+            slope = np.array(
+                [(gain(means + step * e) - gain(means - step * e)) / (2 * step) for e in np.eye(4)]
+            )
+            se = math.sqrt(slope @ covariance @ slope)
+            for m in (0.0, -0.1):
+                p = stats.t.sf((gain(means) - m) / se, n - 1)
+                call = {"ratio": [column.tolist() for column in table], "log": log, "null_value": m}
+                expected = [gain(means), se, p]
+                yield row(
+                    f"gradient_ratio_{n}_{log}_{m}", call, expected, 1e-7, f"numerical gradient, {SCIPY}"
+                )
+
+        def p_two(r, values=values):
+            return stats.ttest_1samp(values[2] - r * values[3], 0).pvalue - 0.05
+
+        at = means[2] / means[3]
+        limits = [optimize.brentq(p_two, *ends, xtol=1e-13) for ends in ((0.0, at), (at, 10 * at))]
+        call = {"fieller": [table[2].tolist(), table[3].tolist()], "level": 0.025}
+        yield row(f"inverted_fieller_{n}", call, limits, 1e-9, f"inverted t test, {SCIPY}")
+
+
 def main():
     data = data_sets()
-    rows = [found for maker in (auc_rows, delong_rows, cut_rows) for found in maker(data)]
+    makers = (auc_rows, delong_rows, cut_rows, prediction_rows, quantile_rows)
+    rows = [found for maker in makers for found in maker(data)]
+    rows += ratio_rows()
     write(HERE / "set_level.json", data, rows)
     print(f"{len(rows)} rows")
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gate.stats import ranking as rk
 from gate.stats.auc import auc_bootstrap
-from gate.stats.labelled import RowStatistic, bootstrap_rows, distinct_rows, labelled
+from gate.stats.labelled import distinct_rows, labelled, row_resampling
+from gate.stats.set_level import bootstrap_rows
 
 LEVEL = 0.025
 METRICS = {
@@ -108,9 +109,9 @@ def test_resampled_law_is_the_enumerated_one(name, by_label):
         times = np.bincount(np.concatenate(chosen), minlength=5)
         law.append(round(sides[1](times) - sides[0](times), 12))
     codes = label.astype(np.int64) if by_label else np.zeros(5, dtype=np.int64)
-    statistic = RowStatistic(name, *sides, np.ones(5, dtype=np.int64), codes, b"x")
+    plan = row_resampling(name, sides, np.ones(5, dtype=np.int64), codes, b"x")
     for m in (0.0, 0.1, -0.05):
-        found = bootstrap_rows(statistic, m, LEVEL, 9_999, seed=5).test
+        found = bootstrap_rows(plan, m, LEVEL, 9_999, seed=5).test
         for p, exact in (
             (found.p_greater, np.mean(np.array(law) <= m)),
             (found.p_less, np.mean(np.array(law) >= m)),
@@ -125,10 +126,9 @@ def test_repeated_rows_are_drawn_as_often_as_they_occur():
     for times in ([30, 20, 40, 35], [1, 2, 2, 1]):  # drawn by how often, drawn by which
         rows = labelled(np.repeat(label, times), np.repeat(old, times), np.repeat(new, times))
         one = auc_bootstrap(rows, 0.0, LEVEL, 3_999, seed=1)
-        plain = RowStatistic(
-            "auc", rk.auc_metric(rows.positive, rows.baseline), rk.auc_metric(rows.positive, rows.candidate),
-            np.ones(rows.n, dtype=np.int64), rows.positive.astype(np.int64), b"",
-        )  # fmt: skip
+        sides = rk.auc_metric(rows.positive, rows.baseline), rk.auc_metric(rows.positive, rows.candidate)
+        one_each = np.ones(rows.n, dtype=np.int64)
+        plain = row_resampling("auc", sides, one_each, rows.positive.astype(np.int64), b"")
         two = bootstrap_rows(plain, 0.0, LEVEL, 3_999, seed=2)
         assert one.standard_error == pytest.approx(two.standard_error, rel=0.06)
         assert one.test.estimate == two.test.estimate
@@ -145,12 +145,12 @@ def test_what_changes_nothing_and_what_mirrors(test):
     rows = some_rows()
     order = np.random.default_rng(9).permutation(rows.n)
     shuffled = labelled(rows.positive[order], rows.baseline[order], rows.candidate[order])
-    one = test(rows, 0.01, LEVEL, 999)
-    assert one == test(shuffled, 0.01, LEVEL, 999)
+    one = test(rows, 0.1, LEVEL, 999)
+    assert one == test(shuffled, 0.1, LEVEL, 999)
     assert not one.test.insufficient
     assert one.test.estimate == pytest.approx(one.candidate - one.baseline, abs=1e-12)
     assert one.test.interval.low <= one.test.estimate <= one.test.interval.high
-    mirror = test(labelled(rows.positive, rows.candidate, rows.baseline), -0.01, LEVEL, 999, one.test.seed)
+    mirror = test(labelled(rows.positive, rows.candidate, rows.baseline), -0.1, LEVEL, 999, one.test.seed)
     assert mirror.test.estimate == -one.test.estimate
     assert mirror.test.p_less == pytest.approx(one.test.p_greater, abs=0.05)
     same = test(labelled(rows.positive, rows.baseline, np.exp(rows.baseline)), 0.0, LEVEL, 999)

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from gate.stats.auc import delong
+from gate.stats.confusion import confusion_test, joint_cells
 from gate.stats.distributions import normal_quantile, normal_sf
+from gate.stats.item_scores import correct, log_losses, squared_errors
 from gate.stats.labelled import labelled
+from gate.stats.quantiles import quantile_difference
 from gate.stats.ranking import (
     auc_metric,
     average_precision_metric,
@@ -18,6 +21,7 @@ from gate.stats.ranking import (
     precision_at_metric,
     recall_at_metric,
 )
+from gate.stats.ratios import fieller, ratio_difference, ratio_rows
 
 ORACLES = Path(__file__).parent.parent / "oracles"
 TABLES = [
@@ -65,7 +69,56 @@ def call_delong_normal_ci(call):
     return [found.test.estimate - half, found.test.estimate + half]
 
 
+def call_measure(call):
+    rows = rows_of(call["data"])
+    cells = joint_cells(
+        rows.positive, rows.baseline >= call["threshold"], rows.candidate >= call["threshold"]
+    )
+    found = confusion_test(cells, call["measure"], 0.0, 0.025, 799)
+    return [found.baseline, found.candidate]
+
+
+def call_items(call):
+    rows = rows_of(call["data"])
+    sides = (rows.baseline, rows.candidate)
+    if call["items"] == "accuracy":
+        return [correct(rows.positive, side >= call["threshold"]).mean() for side in sides]
+    chance = [np.round(1 / (1 + np.exp(-side)), 6) for side in sides]
+    if call["items"] == "brier":
+        return [squared_errors(rows.positive, side).mean() for side in chance]
+    return [log_losses(rows.positive, side).values.mean() for side in chance]
+
+
+def call_scored(call):
+    label, score = np.array(call["scored"]) == 1, np.array(call["scores"])
+    cells = joint_cells(label, score >= 0.5, score >= 0.5)
+    f1 = confusion_test(cells, "f1", 0.0, 0.025, 799).baseline
+    return [f1, log_losses(label, score).values.mean(), squared_errors(label, score).mean()]
+
+
+def call_quantile(call):
+    rows = rows_of(call["data"])
+    found = quantile_difference(rows.baseline, rows.candidate, call["quantile"], 0.0, 0.025, resamples=799)
+    return [found.baseline, found.candidate]
+
+
+def call_ratio(call):
+    found = ratio_difference(ratio_rows(*call["ratio"]), call["null_value"], 0.025, log=call["log"])
+    return [found.test.estimate, found.standard_error, found.test.p_greater]
+
+
+def call_fieller(call):
+    found = fieller(*call["fieller"], call["level"])
+    return [found.low, found.high]
+
+
 CALLS = {
+    "measure": call_measure,
+    "items": call_items,
+    "scored": call_scored,
+    "quantile": call_quantile,
+    "ratio": call_ratio,
+    "fieller": call_fieller,
     "metric": call_metric,
     "delong": call_delong,
     "delong_interval": call_delong_interval,

@@ -1,0 +1,127 @@
+"""F1 and its like, from eight cells: the joint counts of label, baseline's and candidate's prediction."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from gate.stats.pairs import Floats, Ints
+from gate.stats.seeding import DEFAULT_RESAMPLES
+from gate.stats.set_level import (
+    FEWEST_OF_A_CLASS,
+    Resampling,
+    SetLevel,
+    bootstrap_rows,
+    no_spread,
+    one_label,
+    too_few_changes,
+    too_few_rows,
+)
+
+Measure = Callable[[Floats, Floats, Floats, Floats], Floats]
+"""From true positives, false positives, false negatives and true negatives, any shape, to the measure."""
+
+
+def joint_cells(labels: npt.ArrayLike, baseline: npt.ArrayLike, candidate: npt.ArrayLike) -> Ints:
+    """counts[label, baseline says positive, candidate says positive], int64[2, 2, 2], of n rows.
+
+    All three are 0/1 or booleans; a score becomes a prediction by ``score >= threshold``.
+    Raises ValueError on lengths that differ, on no rows and on other values.
+    """
+    columns = [np.asarray(column).ravel() for column in (labels, baseline, candidate)]
+    if len({column.size for column in columns}) > 1 or columns[0].size == 0:
+        raise ValueError(f"labels and predictions must pair up (found {[c.size for c in columns]})")
+    code = np.zeros(columns[0].size, dtype=np.int64)
+    for column in columns:
+        yes = column == 1
+        if not np.all(yes | (column == 0)):
+            raise ValueError("labels and predictions must be 0 or 1")
+        code = 2 * code + yes
+    return np.bincount(code, minlength=8).reshape(2, 2, 2)
+
+
+def confusion_test(
+    cells: Ints,
+    measure: str,
+    null_value: float,
+    level: float,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int | None = None,
+) -> SetLevel:
+    """Row bootstrap of H0 "measure(candidate) - measure(baseline) <= m" from joint cells.
+
+    measure: a key of ``MEASURES``. Resampling n rows within each label is drawing multinomial counts of the
+    label's four cells, so the cost does not grow with n. 0 / 0 in a resample counts as 0.
+    """
+    of = MEASURES[measure]
+    n, positives = int(cells.sum()), int(cells[1].sum())
+    if positives in {0, n}:
+        return no_spread("bootstrap_rows", n, (math.nan, math.nan), null_value, level, one_label(n))
+
+    def sides(drawn: Floats) -> tuple[Floats, Floats]:
+        """drawn: float64[.., 2, 2, 2]."""
+
+        def one(x: Floats) -> Floats:  # [.., label, says positive]
+            return of(x[..., 1, 1], x[..., 0, 1], x[..., 1, 0], x[..., 0, 0])
+
+        return one(drawn.sum(axis=-1)), one(drawn.sum(axis=-2))
+
+    def draw(count: int, rng: np.random.Generator) -> Floats:
+        drawn = np.empty((count, 2, 2, 2))
+        for label in (0, 1):
+            total = int(cells[label].sum())
+            shares = cells[label].ravel() / total
+            drawn[:, label] = rng.multinomial(total, shares, size=count).reshape(count, 2, 2)
+        old, new = sides(drawn)
+        return new - old
+
+    old, new = sides(cells.astype(np.float64))
+    digest = hashlib.sha256(b"gate joint cells 1" + cells.astype("<i8").tobytes()).digest()
+    plan = Resampling(measure, n, float(old), float(new), digest, 8, draw)
+    found = bootstrap_rows(plan, null_value, level, resamples, seed)
+    found = too_few_rows(found, n, positives, n - positives, FEWEST_OF_A_CLASS)
+    changed = int(cells[:, 0, 1].sum() + cells[:, 1, 0].sum())
+    return too_few_changes(found, changed, level, "rows are predicted differently")
+
+
+def f1(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:  # noqa: ARG001
+    """2 tp / (2 tp + fp + fn): harmonic mean of precision and recall (van Rijsbergen 1979)."""
+    return _ratio(2 * tp, 2 * tp + fp + fn)
+
+
+def precision(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:  # noqa: ARG001
+    """tp / (tp + fp)."""
+    return _ratio(tp, tp + fp)
+
+
+def recall(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:  # noqa: ARG001
+    """tp / (tp + fn)."""
+    return _ratio(tp, tp + fn)
+
+
+def balanced_accuracy(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+    """Mean of the recalls of both labels."""
+    return 0.5 * (_ratio(tp, tp + fn) + _ratio(tn, tn + fp))
+
+
+def matthews(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+    """Matthews' correlation coefficient of label and prediction (Matthews 1975)."""
+    product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    return _ratio(tp * tn - fp * fn, np.sqrt(product))
+
+
+MEASURES: Mapping[str, Measure] = {
+    "f1": f1,
+    "precision": precision,
+    "recall": recall,
+    "balanced_accuracy": balanced_accuracy,
+    "matthews": matthews,
+}
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
+    return np.asarray(np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0), 0.0))
