@@ -24,7 +24,7 @@ ROWS = [
     {"gate.compare", "gate.history"},
     {"gate.decide"},
     {"gate.run", "gate.report"},
-    {"gate.planning"},
+    {"gate.planning", "gate.replay"},
     {"gate.ci"},
     {"gate.cli"},
     {"gate.__main__"},

@@ -18,7 +18,11 @@ _SAME = {
 """Facts that must be equal where both files state them."""
 _PER_METRIC = {"scorer": "the scorer of", "judge": "the judge of"}
 """Facts per metric: another judge is another measurement."""
-_PER_ITEM = {"doc_hash": "the document", "target_hash": "the expected answer"}
+_PER_ITEM = {
+    "case_digest": "the recorded context",
+    "doc_hash": "the document",
+    "target_hash": "the expected answer",
+}
 MAPPED = frozenset({"csv", "tsv", "json", "jsonl", "parquet", "npz"})
 """Formats whose columns a policy names, so that the format itself says nothing about the metric."""
 _HELP = "score both systems on the same data with the same scorer, judge, rubric and thresholds"

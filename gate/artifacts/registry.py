@@ -104,6 +104,13 @@ FORMATS = (
     Format(
         "evalplus", "evalplus", "EvalPlus and BigCodeBench eval_results.json", "task id", "base, plus; pass"
     ),
+    Format(
+        "replay",
+        "replayed",
+        "artifacts of gate replay",
+        "case, or case/turn",
+        "the scorer's scores, latency_ms, input_tokens, output_tokens, cost",
+    ),
     Format("human_eval", "human_eval", "HumanEval _results.jsonl", "task_id", "passed and numeric columns"),
 )
 BY_NAME = {entry.name: entry for entry in FORMATS}

@@ -23,6 +23,8 @@ def document_format(document: Any) -> str:
 def row_format(row: Mapping[str, Any], plain: str) -> str:
     """The format of a file by its first row; ``plain`` if no tool is known by it."""
     keys = set(row)
+    if row.get("schema") == "gate.replay/1":
+        return "replay"
     if "doc_id" in keys and keys & {"resps", "filtered_resps"}:
         return "lm_eval"
     if {"task_id", "completion", "passed", "result"} <= keys:

@@ -15,15 +15,20 @@ class Progress:
     """Call it once a step with what is being worked on; ``done`` clears the bar.
 
     total: the number of steps, None where it is not known beforehand. Nothing is written about work that
-    is over before the first interval ends.
+    is over before the first interval ends. steps: how many were done before.
     """
 
     def __init__(
-        self, stream: TextIO, what: str, total: int | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        stream: TextIO,
+        what: str,
+        total: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        steps: int = 0,
     ) -> None:
         self._stream, self._what, self._total, self._clock = stream, what, total, clock
         self._terminal = stream.isatty()
-        self._steps = 0
+        self._steps = steps
         self._last = clock()
         self._drawn = 0
 

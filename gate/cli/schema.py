@@ -15,6 +15,7 @@ examples:
 
 NAMES = {
     "policy": "a policy file",
+    "suite": "a suite of gate replay",
     "report": "the report on one candidate (gate.report/1)",
     "reports": "the report on several challengers (gate.reports/1)",
     "error": "the error of exit 2 (gate.error/1)",
@@ -40,6 +41,10 @@ def schema_of(name: str) -> dict[str, Any]:
         from gate.policy.schema import policy_schema
 
         return policy_schema()
+    if name == "suite":
+        from gate.replay.suite import suite_schema
+
+        return suite_schema()
     if name == "history":
         from gate.history.schema import history_schema
 

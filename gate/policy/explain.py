@@ -18,10 +18,16 @@ _TAGS = {"plain", "list", "mapping", "[key]", "str", "bool", "int", "float"}
 _HINTS = 50  # a nearest key takes time, and only the first finding is shown in full
 
 
-def explain(error: ValidationError, lines: Mapping[Path, int], known: Iterable[Path] = ()) -> list[Finding]:
+def explain(
+    error: ValidationError,
+    lines: Mapping[Path, int],
+    known: Iterable[Path] = (),
+    model: type[BaseModel] = Policy,
+) -> list[Finding]:
     """Findings for a validation error, without those at or below a path in ``known``.
 
     lines: the paths that are written, which tell a key from a tag that pydantic put into a location.
+    model: what the whole file is.
     """
     faulty = set(known)
     findings: list[Finding] = []
@@ -29,7 +35,7 @@ def explain(error: ValidationError, lines: Mapping[Path, int], known: Iterable[P
         path = _path(item["loc"], lines)
         if any(path[:length] in faulty for length in range(1, len(path) + 1)):
             continue
-        findings += _translate(item, path, hints=len(findings) < _HINTS)
+        findings += _translate(item, path, model, hints=len(findings) < _HINTS)
         if path:  # a value of several possible types has an error for each
             faulty.add(path)
     return findings
@@ -44,17 +50,18 @@ def _path(location: Path, lines: Mapping[Path, int]) -> Path:
     return path
 
 
-def _translate(item: Any, path: Path, *, hints: bool) -> Iterator[Finding]:
+def _translate(item: Any, path: Path, model: type[BaseModel], *, hints: bool) -> Iterator[Finding]:
     kind, value, context = item["type"], item["input"], item.get("ctx", {})
     if kind == "between_keys":
         for finding in context["findings"]:
             yield finding._replace(path=path + finding.path)
         return
-    refused = unavailable.refusal(path, value if isinstance(value, str) else None)
+    word = value if isinstance(value, str) else None
+    refused = unavailable.refusal(path, word) if model is Policy else None
     if refused:
         yield Finding("not_available", refused, path=path)
     elif kind == "extra_forbidden":
-        yield _unknown_key(path, hints=hints)
+        yield _unknown_key(path, model, hints=hints)
     elif kind == "missing":
         yield Finding("missing_key", f"{dotted(path)} is missing", path=path)
     else:
@@ -62,37 +69,37 @@ def _translate(item: Any, path: Path, *, hints: bool) -> Iterator[Finding]:
         yield Finding("wrong_value", f"{dotted(path)} {message}", advice, path)
 
 
-def _unknown_key(path: Path, *, hints: bool) -> Finding:
+def _unknown_key(path: Path, model: type[BaseModel], *, hints: bool) -> Finding:
     key, section = str(path[-1]), dotted(path[:-1])
     place = f" in {section}" if section else ""
-    advice = (_nearest(key, path[:-1]) if hints else "") or "see: gate schema policy"
+    advice = (
+        _nearest(key, path[:-1], model) if hints else ""
+    ) or f"see: gate schema {model.__name__.lower()}"
     return Finding("unknown_key", f"unknown key {quoted(key)}{place}", advice, path)
 
 
-def _nearest(key: str, section: Path) -> str:
+def _nearest(key: str, section: Path, model: type[BaseModel]) -> str:
     """The key that was meant: of this section, or the same or nearest key of another one."""
-    here = difflib.get_close_matches(key, keys_at(section), n=1)
+    here = difflib.get_close_matches(key, keys_at(section, model), n=1)
     if here:
         return f"did you mean {here[0]}?"
-    homes = [name for name in _SECTIONS if name != str((*section, "")[0]) and key in keys_at((name,))]
+    sections = ["", *(name for name, field in model.model_fields.items() if any(_models(field.annotation)))]
+    homes = [n for n in sections if n != str((*section, "")[0]) and key in keys_at((n,), model)]
     if homes:
         return f"{key} is a key of {' and '.join(name or 'the top level' for name in homes)}"
-    everywhere = {inner: name for name in reversed(_SECTIONS) for inner in keys_at((name,) if name else ())}
+    everywhere = {inner: n for n in reversed(sections) for inner in keys_at((n,) if n else (), model)}
     near = difflib.get_close_matches(key, everywhere, n=1)
     return f"did you mean {dotted((everywhere[near[0]], near[0]))}?" if near else ""
 
 
-_SECTIONS = ["", "gating", "guardrails", "items", "cycles", "slices", "artifacts", "waivers"]
-
-
-def keys_at(path: Path) -> list[str]:
-    """The keys that exist at a place of the policy; empty where keys are free."""
-    model: type[BaseModel] | None = Policy
+def keys_at(path: Path, model: type[BaseModel] = Policy) -> list[str]:
+    """The keys that exist at a place of the file; empty where keys are free."""
+    here: type[BaseModel] | None = model
     for part in path:
-        if isinstance(part, str) and part and model:
-            field = model.model_fields.get(part)
-            model = next(_models(field.annotation), None) if field else None
-    return list(model.model_fields) if model else []
+        if isinstance(part, str) and part and here:
+            field = here.model_fields.get(part)
+            here = next(_models(field.annotation), None) if field else None
+    return list(here.model_fields) if here else []
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

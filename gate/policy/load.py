@@ -66,7 +66,7 @@ def _checked(data: bytes, path: str) -> LoadedPolicy:
     tree = parse(text)
     policy, findings = _validated(tree)
     if policy is None or findings:
-        raise _error(findings, tree.lines, path)
+        raise first_error(findings, tree.lines, path)
     return LoadedPolicy(
         policy=policy,
         path=path,
@@ -96,10 +96,12 @@ def _no_mapping(tree: Tree) -> Finding:
     return Finding("policy_not_a_mapping", "a policy is a mapping of keys to values", advice)
 
 
-def _error(findings: list[Finding], lines: Mapping[Path, int], path: str) -> GateError:
+def first_error(
+    findings: list[Finding], lines: Mapping[Path, int], path: str, advice: str = _HELP
+) -> GateError:
     """The first finding by line (a missing key has no line, so it comes last) and how many more."""
     first = min(findings, key=lambda one: (one.code == "missing_key", one.line or line_of(lines, one.path)))
     more = len(findings) - 1
     message = f"{first.message} (and {more} more)" if more else first.message
     line = first.line or line_of(lines, first.path)
-    return GateError(first.code, message, where=f"{path}:{line}", help=first.help or _HELP)
+    return GateError(first.code, message, where=f"{path}:{line}", help=first.help or advice)

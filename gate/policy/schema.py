@@ -9,7 +9,7 @@ from gate.policy.model import Policy
 
 def policy_schema() -> dict[str, Any]:
     """JSON Schema 2020-12 of a policy file. What must hold between keys is checked by ``gate check`` only."""
-    schema: dict[str, Any] = _as_written(Policy.model_json_schema())
+    schema: dict[str, Any] = as_written(Policy.model_json_schema())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:paired-gate:policy:1",
@@ -18,13 +18,13 @@ def policy_schema() -> dict[str, Any]:
     }
 
 
-def _as_written(value: Any) -> Any:
+def as_written(value: Any) -> Any:
     """The schema of the file: a key is left out, never null."""
     if isinstance(value, list):
-        return [_as_written(item) for item in value]
+        return [as_written(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {key: _as_written(item) for key, item in value.items() if item is not None}
+    kept = {key: as_written(item) for key, item in value.items() if item is not None}
     options = kept.get("anyOf")
     if isinstance(options, list) and {"type": "null"} in options:
         left = [option for option in options if option != {"type": "null"}]

@@ -1,4 +1,7 @@
-"""The policy file's bytes as text: opened without following traps, refused when not plain UTF-8."""
+"""The bytes of a policy, or of another YAML file, as text: opened without following traps, plain UTF-8 only.
+
+what: what the file is called in errors, and how their codes begin.
+"""
 
 from __future__ import annotations
 
@@ -16,58 +19,64 @@ _UNSEEN = re.compile(
 )
 
 
-def read(path: str) -> bytes:
+def read(path: str, what: str = "policy") -> bytes:
     """The bytes of a regular file of at most 1 MiB; anything else is a GateError."""
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             data = file.read(MAX_BYTES + 1) or b""  # None: a file of the kernel's with nothing to say yet
     except NotRegularError:
         raise GateError(
-            "policy_not_a_file", "the policy is not a regular file", where=path, help="name a YAML file"
+            f"{what}_not_a_file", f"the {what} is not a regular file", where=path, help="name a YAML file"
         ) from None
     except (OSError, ValueError) as error:
-        raise _unopened(path, error) from None
+        raise _unopened(path, error, what) from None
     if len(data) > MAX_BYTES:
-        raise too_large(path)
+        raise too_large(path, what)
     return data
 
 
-def too_large(path: str) -> GateError:
-    """The error for a policy above the limit."""
+def too_large(path: str, what: str = "policy") -> GateError:
+    """The error for a file above the limit."""
     return GateError(
-        "policy_too_large",
-        f"the policy is larger than {MAX_BYTES} bytes",
+        f"{what}_too_large",
+        f"the {what} is larger than {MAX_BYTES} bytes",
         where=f"{path}:1",
-        help="is this the right file? a policy is a page of YAML",
+        help=f"is this the right file? a {what} is a page of YAML",
     )
 
 
-def _unopened(path: str, error: OSError | ValueError) -> GateError:
+def _unopened(path: str, error: OSError | ValueError, what: str) -> GateError:
     if isinstance(error, FileNotFoundError):
-        return GateError("policy_missing", "there is no such policy file", where=path, help="see: gate init")
+        advice = "see: gate init" if what == "policy" else "name a YAML file"
+        return GateError(f"{what}_missing", f"there is no such {what} file", where=path, help=advice)
     # A link is not opened; the operating systems do not agree on the number it fails with.
     if isinstance(error, OSError) and os.path.islink(path):  # noqa: PTH114
         return GateError(
-            "policy_is_a_link", "the policy is a symbolic link", where=path, help="name the file it points to"
+            f"{what}_is_a_link",
+            f"the {what} is a symbolic link",
+            where=path,
+            help="name the file it points to",
         )
     reason = error.strerror if isinstance(error, OSError) else str(error)
     return GateError(
-        "policy_unreadable", f"the policy cannot be read ({reason})", where=path, help="check the rights"
+        f"{what}_unreadable", f"the {what} cannot be read ({reason})", where=path, help="check the rights"
     )
 
 
-def decode(data: bytes, path: str) -> str:
+def decode(data: bytes, path: str, what: str = "policy") -> str:
     """Bytes to text; a byte that is not UTF-8 is named with its line."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = data[error.start : error.start + 1].hex()
-        message = f"the policy is not UTF-8 (found byte 0x{found})"
-        raise GateError("policy_not_utf8", message, where=f"{path}:{line}", help="save it as UTF-8") from None
+        message = f"the {what} is not UTF-8 (found byte 0x{found})"
+        raise GateError(
+            f"{what}_not_utf8", message, where=f"{path}:{line}", help="save it as UTF-8"
+        ) from None
 
 
-def check_visible(text: str, path: str) -> None:
+def check_visible(text: str, path: str, what: str = "policy") -> None:
     """Refuse characters that make a file read differently from what it shows."""
     found = _UNSEEN.search(text)
     if not found:
@@ -75,11 +84,11 @@ def check_visible(text: str, path: str) -> None:
     line = text.count("\n", 0, found.start()) + 1
     character = f"U+{ord(found[0]):04X}"
     mark = found[0] == "\ufeff" and found.start() == 0
-    what = "begins with a byte order mark" if mark else "holds an invisible or control character"
+    fault = "begins with a byte order mark" if mark else "holds an invisible or control character"
     advice = "save it as UTF-8 without BOM" if mark else f"remove {character}; in quoted text write an escape"
     raise GateError(
-        "policy_unseen_character",
-        f"the policy {what} (found {character})",
+        f"{what}_unseen_character",
+        f"the {what} {fault} (found {character})",
         where=f"{path}:{line}",
         help=advice,
     )

@@ -1,4 +1,4 @@
-"""YAML text to plain values, with the line of every key. What a policy has no use for is a finding.
+"""YAML text to plain values, with the line of every key. What a policy or suite has no use for is a finding.
 
 Built from parser events, so aliases, tags and depth are seen before anything is constructed.
 """
@@ -63,9 +63,9 @@ class _Frame:
             self.key = None
 
 
-def parse(text: str, loader: Any = _LOADER) -> Tree:
+def parse(text: str, loader: Any = _LOADER, what: str = "policy") -> Tree:
     """Read one YAML document, by the scanner in C or in Python; never raises for what a text holds."""
-    builder = _Builder()
+    builder = _Builder(what)
     whole = False
     try:
         for event in yaml.parse(text, Loader=loader):
@@ -100,7 +100,8 @@ def _dated(value: object, path: Path) -> object:
 class _Builder:
     """Takes events one by one and keeps the open collections on a stack, without recursion."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str) -> None:
+        self.what = what
         self.root: Any = None
         self.lines: dict[Path, int] = {}
         self.findings: list[Finding] = []
@@ -113,7 +114,9 @@ class _Builder:
         line = event.start_mark.line + 1
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            self._stop("policy_too_large", f"the policy holds more than {MAX_NODES} keys and values", line)
+            self._stop(
+                f"{self.what}_too_large", f"the {self.what} holds more than {MAX_NODES} keys and values", line
+            )
         if len(self.findings) >= MAX_FINDINGS:
             raise _StopError
         if isinstance(event, yaml.ScalarEvent):
@@ -133,14 +136,16 @@ class _Builder:
     def _document(self, event: Any, line: int) -> None:
         self.documents += 1
         if self.documents > 1:
-            self._stop("yaml_documents", "one policy is one YAML document (found a second)", line)
+            self._stop("yaml_documents", f"one {self.what} is one YAML document (found a second)", line)
         if event.version or event.tags:
             self._fault("yaml_directive", "YAML directives (%...) are not allowed", line)
 
     def _open(self, event: Any, line: int) -> None:
         self._decorations(event, line)
         if len(self.stack) >= MAX_DEPTH:
-            self._stop("policy_too_deep", f"the policy is nested deeper than {MAX_DEPTH} levels", line)
+            self._stop(
+                f"{self.what}_too_deep", f"the {self.what} is nested deeper than {MAX_DEPTH} levels", line
+            )
         if self.stack and self.stack[-1].wants_key():
             self._stop("yaml_key", "a key must be text (found a list or mapping)", line)
         path = self.stack[-1].child() if self.stack else ()
@@ -159,7 +164,7 @@ class _Builder:
         value: Any = event.value
         path = self.stack[-1].child() if self.stack else ()
         if is_plain:
-            value = _dated(plain(event.value, dotted(path) or "the policy"), path)
+            value = _dated(plain(event.value, dotted(path) or f"the {self.what}"), path)
         if isinstance(value, Finding):
             self.findings.append(value._replace(path=path, line=line))
             value = Fault()

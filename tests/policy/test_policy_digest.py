@@ -33,6 +33,9 @@ def test_the_list_of_sections_is_complete() -> None:
         return {model}.union(*(below(child) for child in model.__subclasses__()))
 
     leaves = {model for model in below(Model) if not model.__subclasses__()}
+    leaves = {
+        model for model in leaves if model.__module__.startswith("gate.policy.")
+    }  # not those of a suite
     assert leaves == set(SECTIONS)
 
 

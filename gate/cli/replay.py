@@ -1,0 +1,89 @@
+"""``gate replay``: both systems over the same recorded cases, and the artifacts that the gate reads."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gate.cli.progress import Progress
+from gate.cli.streams import Streams
+from gate.replay.artifact import Written
+from gate.replay.load import load
+from gate.replay.names import SIDES
+from gate.replay.replay import replay
+from gate.safe import terminal_line
+from gate.values import GateError
+
+EPILOG = """\
+examples:
+  gate replay suite.yaml --out replayed
+  gate run --policy gate.yaml --baseline replayed/baseline.jsonl --candidate replayed/candidate.jsonl
+
+A replay that was stopped goes on where it was: run the same command again. What the infrastructure kept from
+being answered is asked again then; an answer never is. A suite starts programs: run none that you have not
+read."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of ``gate replay``."""
+    parser.add_argument("suite", metavar="SUITE", help="the suite file: cases, two systems, a scorer")
+    parser.add_argument(
+        "--out", metavar="DIR", required=True, help="folder for the journal and the artifacts"
+    )
+
+
+def execute(args: argparse.Namespace, streams: Streams) -> int:
+    """Replay, and say what was written and how the runs ended."""
+    gc.enable()  # long work: what the event loop leaves in circles must not pile up
+    loaded = load(args.suite)
+    bars: list[Progress] = []
+
+    def progress(total: int, finished: int) -> Callable[[str], None]:
+        if finished:
+            streams.complain(f"gate: {finished} of {total} runs are finished, going on with the others")
+        bars.append(Progress(streams.err, "replaying", total, steps=finished))
+        return bars[0]
+
+    try:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        made = replay(loaded, Path(args.out), os.environ, now, progress)
+    finally:
+        for bar in bars:
+            bar.done()
+    streams.print("\n".join(terminal_line(line) for line in _said(loaded.suite.name, made)))
+    _refuse_silence(made)
+    return 0
+
+
+def _said(name: str, made: list[Written]) -> list[str]:
+    lines = [f"replayed {name}"]
+    for one in made:
+        asked = sum(one.statuses.values())
+        failed = [f"{count} {status}" for status, count in sorted(one.statuses.items()) if status != "ok"]
+        line = f"  {one.path}: {one.statuses.get('ok', 0)} of {asked} runs answered"
+        line += "".join(f", {words}" for words in failed)
+        line += f"; {one.faults} attempts spoiled by the infrastructure" if one.faults else ""
+        lines.append(line)
+    by_window = {one.window: [other for other in made if other.window == one.window] for one in made}
+    for window, pair in by_window.items():
+        sides = " ".join(f"--{one.side} {one.path}" for one in pair)
+        cycle = "" if window is None else f" --cycle {window}"
+        lines.append(f"next: gate run --policy POLICY {sides}{cycle}")
+    return lines
+
+
+def _refuse_silence(made: list[Written]) -> None:
+    """A system that never answered is no result to go on with."""
+    for side in SIDES:
+        parts = [one for one in made if one.side == side]
+        if not any(one.statuses.get("ok") for one in parts):
+            raise GateError(
+                "no_answers",
+                f"the {side} answered not once ({parts[0].first_error})",
+                where=str(parts[0].path),
+                help="correct the suite, and replay into another folder",
+            )

@@ -1,0 +1,1 @@
+"""Replay: two systems answer the same recorded cases, and the answers become two artifacts of the gate."""
