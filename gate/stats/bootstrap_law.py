@@ -39,7 +39,7 @@ class MeanLaw:
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
         """`count` independent bootstrap means, by inverting the distribution function."""
         u = rng.random(count)
-        cell = np.clip(np.searchsorted(self.cdf, u, "right") - 1, 0, self.points.size - 2)
+        cell = np.searchsorted(self.cdf, u, "right") - 1  # the cdf runs from 0 to 1, and u lies in [0, 1)
         low, high = self.cdf[cell], self.cdf[cell + 1]
         share = np.where(high > low, (u - low) / np.maximum(high - low, 1e-300), 0.5)
         slope_low, slope_high = self.density[cell] * self.step, self.density[cell + 1] * self.step

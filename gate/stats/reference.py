@@ -59,7 +59,7 @@ def unpaired_p(pairs: Pairs) -> float | None:
         variance = 2 * share * (1 - share) / n
         return math.erfc(abs(after - before) / n / math.sqrt(2 * variance)) if variance > 0 else None
     old, new = moments(pairs.baseline), moments(pairs.candidate)
-    if n < 2 or old.sd == new.sd == 0:
+    if old.sd == new.sd == 0:  # also for one item
         return None
     a, b = old.se, new.se
     scale = max(a, b)

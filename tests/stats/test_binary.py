@@ -303,3 +303,44 @@ def test_the_items_that_exact_mcnemar_needs_are_the_first(psi, delta, wanted):
     n = power.mcnemar_items_needed(psi, delta, LEVEL, wanted)
     assert power.mcnemar_power(n, psi, delta, LEVEL) >= wanted
     assert all(power.mcnemar_power(k, psi, delta, LEVEL) < wanted for k in range(max(1, n - 40), n))
+
+
+def test_a_pass_is_known_by_either_side():
+    """Newcombe's interval needs to know who passes on both: 1, unless smaller was better and a pass is 0."""
+    for b, c in ((6, 0), (0, 6)):
+        pairs = from_counts(b, c, 30)
+        found = requested_interval("newcombe", pairs, LEVEL)
+        one, none = (stats.binomtest(k, 30).proportion_ci(0.95, "wilson") for k in (6, 0))
+        # without a common pass or with no failure of one side there is no correlation to correct for
+        up, down = (one, none) if b else (none, one)
+        delta, new, old = (b - c) / 30, b / 30, c / 30
+        assert found.low == pytest.approx(delta - math.hypot(new - up.low, down.high - old))
+        assert found.high == pytest.approx(delta + math.hypot(up.high - new, old - down.low))
+
+
+@pytest.mark.parametrize("midp", [False, True])
+def test_the_melded_limit_agrees_with_its_p_on_either_side_of_the_level(midp):
+    """Its lower limit is above 0 exactly where p < level; 2^-5 and 2^-6 lie beside a level each."""
+    method = "mcnemar_midp" if midp else "mcnemar_exact"
+    for b, c in ((5, 0), (6, 0), (8, 1), (9, 1), (13, 4), (1, 0), (0, 0)):
+        for level in (0.4, 0.03125, 0.025, 0.0156):
+            p = run(method, from_counts(b, c, 60), 0.0, level).p_greater
+            assert (binary.fay_lumbard(b, c, 60, level, midp=midp).low > 0) == (p < level)
+
+
+def test_one_win_of_one_item():
+    """Of the rate of disagreement it is known that it is 1 at most, and of the wins that p = 1 / 2."""
+    found = binary.fay_lumbard(1, 0, 1, 0.4)
+    assert found.low == pytest.approx(2 * 0.4 - 1)
+    assert found.high == 1.0
+    none = binary.fay_lumbard(0, 0, 12, 0.05)
+    assert (none.low, none.high) == (
+        pytest.approx(-(1 - 0.05 ** (1 / 12))),
+        pytest.approx(1 - 0.05 ** (1 / 12)),
+    )
+
+
+def test_estimates_are_shares_of_all_items():
+    for method in ("exact_unconditional", "tango", "mcnemar_exact"):
+        found = run(method, from_counts(9, 4, 40), 0.0, LEVEL)
+        assert (found.estimate, found.estimand_value, found.n) == (5 / 40, 5 / 40, 40)

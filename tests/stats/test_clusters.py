@@ -390,3 +390,21 @@ def test_draws_of_clusters_come_in_blocks_that_change_nothing(monkeypatch):
     assert list(clusters._blocks(9, 10**9)) == [4, 4, 1]
     monkeypatch.undo()
     assert list(clusters._blocks(10_000, 20)) == [4096, 4096, 1808]
+
+
+@pytest.mark.parametrize("method", ["obuchowski", "durkalski", "yang"])
+def test_without_a_change_the_score_is_0_and_each_side_one_half(method):
+    found = run(method, from_table([4] * 8, [0] * 8, [0] * 8), 0.0, LEVEL)
+    assert (found.statistic, found.p_greater, found.p_less) == (0.0, 0.5, 0.5)
+    assert -1 <= found.interval.low < 0 < found.interval.high <= 1
+
+
+@pytest.mark.parametrize("method", ["obuchowski", "durkalski", "yang"])
+def test_where_every_item_is_won_the_interval_reaches_1(method):
+    """e_j = n_j (1 - m): the statistic of J equal clusters is J / sqrt(J), shrunk, up to m = 1."""
+    found = run(method, from_table([3] * 9, [3] * 9, [0] * 9), 0.0, LEVEL)
+    assert found.interval.high == pytest.approx(1.0)
+    z = math.sqrt(9) if method == "durkalski" else math.sqrt(8)
+    z = z * math.sqrt(2) if method == "yang" else z
+    assert found.statistic == pytest.approx(z * z)
+    assert found.p_greater == pytest.approx(stats.norm.sf(z))

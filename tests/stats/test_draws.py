@@ -96,3 +96,51 @@ def test_studentized_draws_of_counts_and_items_agree(monkeypatch):
     for one, two in zip(counted, items, strict=True):
         assert one.mean() == pytest.approx(two.mean(), abs=6 * two.std() / np.sqrt(5_000))
         assert one.std() == pytest.approx(two.std(), rel=0.08)
+
+
+def test_subsets_of_three_items_are_seven_and_the_empty_one(monkeypatch):
+    pairs = from_differences([1.0, 2.0, 4.0])
+    every = {sum(s) / len(s) for k in (1, 2, 3) for s in itertools.combinations((1.0, 2.0, 4.0), k)}
+    for block in (draws.BLOCK, 7):
+        monkeypatch.setattr(draws, "BLOCK", block)
+        means, empty = draws.subset_means(pairs, 8_000, generator(6))
+        assert means.size + empty == 8_000
+        assert set(np.unique(means)) == every
+        assert abs(empty - 1_000) < 150  # one in eight, sd 30
+        for mean in every:
+            assert abs(np.count_nonzero(means == mean) - 1_000) < 150
+
+
+def test_subsets_of_counts_may_be_empty_too():
+    means, empty = draws.subset_means(from_differences([3.0] * 8), 20_000, generator(1))
+    assert abs(empty - 20_000 / 256) < 50
+    assert set(means) == {3.0}
+
+
+def test_few_values_are_drawn_as_counts_from_eight_items_a_value_on():
+    assert draws._by_counts(from_differences(np.arange(80) % 10))
+    assert not draws._by_counts(from_differences(np.arange(79) % 10))
+
+
+def test_draws_go_back_to_the_lattice_of_the_sums():
+    pairs = from_differences([0.25, 0.5, 1.75])
+    found = draws._on_lattice(np.array([0.8334, 0.829]), pairs)
+    np.testing.assert_allclose(found, [2.5 / 3, 2.49 / 3], rtol=1e-14)
+    thirds = from_differences([1 / 3, 2 / 3])
+    np.testing.assert_array_equal(draws._on_lattice(np.array([0.123456789]), thirds), [0.123456789])
+    six = from_differences([0.000001, 0.5])
+    np.testing.assert_allclose(draws._on_lattice(np.array([0.3000009]), six), [0.600002 / 2], rtol=1e-12)
+    whole = from_differences([1.0, 2.0, 4.0])
+    np.testing.assert_allclose(draws._on_lattice(np.array([2.4]), whole), [7 / 3], rtol=1e-14)
+
+
+@pytest.mark.parametrize(("n", "count", "law"), [(2000, 10_000, False), (2000, 10_001, True)])
+def test_the_law_is_drawn_from_beyond_twenty_million_items(monkeypatch, n, count, law):
+    asked = []
+    monkeypatch.setattr(draws, "mean_law", asked.append)
+    draws.bootstrap_means(from_differences(np.arange(n) / 7), count, generator(1))
+    assert bool(asked) is law
+    asked.clear()
+    few = from_differences(np.arange(100_000) % 50)  # 8 x 50 binomial draws stand for 100,000 items
+    draws.bootstrap_means(few, 100, generator(1))
+    assert not asked

@@ -295,6 +295,8 @@ def test_the_unpaired_test_and_the_correlation_of_scores_that_lie_apart():
     assert one_flat.unpaired_p == pytest.approx(stats.ttest_1samp(new, 1).pvalue)
     assert one_flat.correlation is None
     assert reference(pair(new, np.ones(40))).correlation is None
+    assert reference(pair([0.3] * 5, [0.4] * 5)).unpaired_p is None
+    assert reference(pair([0.3], [0.4])).unpaired_p is None
     two = reference(pair([1.0, 2.0], [2.0, 4.0]))
     assert (two.correlation, two.sd_difference) == (pytest.approx(1.0), pytest.approx(math.sqrt(0.5)))
     before, after = (

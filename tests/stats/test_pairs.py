@@ -149,6 +149,8 @@ def test_each_pair_is_rounded_by_its_own_scores():
 def test_the_mean_of_a_multiset():
     values = np.array([1e16, 1.0, -1e16])
     assert mean_of(values, np.array([1, 2, 1])) == 0.5
+    hard = np.r_[1e16, np.full(998, 1.0), -1e16]
+    assert mean_of(hard, np.ones(1000, dtype=np.int64)) == 0.998  # up to a thousand values without an error
     rng = np.random.default_rng(2)
     for size in (1000, 1001):
         many, counts = 1e6 + rng.normal(0, 1, size), rng.integers(1, 4, size)

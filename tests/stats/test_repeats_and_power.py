@@ -82,6 +82,77 @@ def test_run_noise_separates_items_from_runs():
     assert run_noise(old[:1], new[:1]) is None
 
 
+def test_a_system_of_few_runs_is_measured_by_the_other():
+    """The larger number of runs on any item decides whether two passes and two failures can be seen."""
+    one, four = np.zeros((3, 1)), np.array([[1.0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]])
+    for old, new in ((one, four), (four, one)):
+        found = flaky(old, new)
+        assert (found.status, found.flagged) == ("measured", 1)
+        assert found.flagged_contribution + found.stable_contribution == pytest.approx(
+            np.mean(new.mean(axis=1) - old.mean(axis=1))
+        )
+    uneven = np.array([[1.0, 0, np.nan, np.nan], [1, 1, 0, 0]])
+    assert flaky(uneven, uneven).flagged == 1
+    assert flaky(uneven[:1], uneven[:1]).status == "not measurable"
+    assert flaky(one, np.zeros((3, 2))).status == "not measurable"
+    assert flaky(one, one).status == "not measured"
+    assert flaky(one[:, 0], one[:, 0]).status == "not measured"
+
+
+@pytest.mark.parametrize(
+    ("values", "status"),
+    [
+        ((0.0, 1.0), "measured"),
+        ((0.0, -1.0), "measured"),
+        ((0.0, 0.0), "measured"),
+        ((1.0, -1.0), "not measurable"),
+        ((0.0, 0.5), "not measurable"),
+        ((1.0, 0.5), "not measurable"),
+    ],
+)
+def test_only_passes_and_failures_can_be_flaky(values, status):
+    odd, plain = np.array([values * 2] * 2), np.array([[0.0, 0, 0, 0]] * 2)
+    for old, new in ((odd, plain), (plain, odd), (odd, odd)):
+        assert flaky(old, new).status == status
+
+
+def test_where_all_or_none_are_flaky_one_mean_is_unknown():
+    mixed, steady = np.array([[1.0, 1, 0, 0]] * 2), np.array([[1.0, 1, 1, 1]] * 2)
+    every, none = flaky(steady, mixed), flaky(steady, steady * 0)
+    assert (every.flagged_mean, every.stable_mean, every.delta_share) == (-0.5, None, 1.0)
+    assert (none.flagged_mean, none.stable_mean, none.delta_share) == (None, -1.0, 0.0)
+    assert (every.flagged_contribution, every.stable_contribution) == (-0.5, 0.0)
+
+
+def test_run_noise_of_two_items_with_two_runs_by_hand():
+    """Variances .5 and 0 of the baseline, 2 and 2 of the candidate; differences 1.5 and 2."""
+    old, new = [[1.0, 2.0], [4.0, 4.0]], [[2.0, 4.0], [5.0, 7.0]]
+    found = run_noise(old, new)
+    assert found.v_run == pytest.approx((2.5 + 2.0) / 2)
+    noise = 0.25 / 2 + 2.0 / 2
+    assert found.runs == pytest.approx(2.25 / noise)
+    assert found.v_item == 0.0  # the differences vary by .125, less than their noise
+    assert found.se == pytest.approx(math.sqrt(0.125 / 2))
+    assert found.se_twice_items == pytest.approx(math.sqrt(0.125 / 4))
+    assert found.se_twice_runs == pytest.approx(math.sqrt(noise / 2 / 2))
+    assert found.se_floor == 0.0
+    apart = run_noise([[1.0, 2.0], [4.0, 4.0]], [[2.0, 4.0], [15.0, 17.0]])
+    assert apart.v_item == pytest.approx(np.var([1.5, 12.0], ddof=1) - noise)
+    assert apart.se_floor == pytest.approx(math.sqrt(apart.v_item / 2))
+    assert apart.se_twice_runs == pytest.approx(math.sqrt((apart.v_item + noise / 2) / 2))
+
+
+def test_run_noise_needs_two_runs_on_both_sides_of_some_item():
+    nan = math.nan
+    assert run_noise([[1.0, 2.0], [1.0, nan]], [[1.0, nan], [1.0, 2.0]]) is None
+    assert run_noise([[1.0, 2.0]], [[1.0, 2.0]]) is None
+    partly = run_noise([[1.0, 2.0], [3.0, nan]], [[2.0, 4.0], [1.0, nan]])
+    assert partly.v_run == pytest.approx(0.5 + 2.0)  # of the first item alone
+    assert partly.runs == pytest.approx(2.5 / (2.5 * 0.75))  # 1 / 2 and 1 run: on average 3 / 4
+    still = run_noise([[1.0, 1, 1], [2.0, 2, nan]], [[1.0, 1, 1], [3.0, 3, 3]])
+    assert (still.v_run, still.runs) == (0.0, pytest.approx((3 + 2.5) / 2))
+
+
 @pytest.mark.parametrize(
     ("n", "points"), [(200, 6.0), (400, 4.2), (800, 3.0), (1200, 2.5), (2000, 1.9), (5000, 1.2)]
 )
@@ -137,3 +208,11 @@ def test_corrections_of_small_families():
     assert adjust([0.02, 0.01, 0.02], "holm") == pytest.approx([0.04, 0.03, 0.04])
     with pytest.raises(ValueError, match="correction"):
         adjust([0.1], "sidak")
+
+
+@pytest.mark.parametrize(
+    ("level", "units"), [(0.5, 2), (0.4999, 2), (0.25, 3), (0.025, 6), (2**-6, 7), (1e-4, 14)]
+)
+def test_the_fewest_units_that_can_pass(level, units):
+    assert power.fewest_units(level) == units
+    assert 0.5**units < level <= 0.5 ** (units - 1)

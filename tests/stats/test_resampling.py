@@ -271,3 +271,63 @@ def test_draws_do_not_depend_on_the_size_of_a_block(monkeypatch):
         monkeypatch.undo()
         for one, two in zip(whole, parts, strict=True):
             np.testing.assert_allclose(one, two, rtol=1e-12)
+
+
+def test_an_acceleration_that_turns_the_formula_over_is_no_evidence():
+    """1 - a w <= 0 in the limit, 1 + a w <= 0 in the p: beyond them the adjusted level says nothing."""
+    means = np.arange(1.0, 1000.0)
+    z = stats.norm.ppf(0.75)
+    skewed = resampling._Bca(means, 500.0, -1 / z)
+    assert skewed.z0 == 0.0
+    assert skewed.p_greater(749.0) == 1.0  # 1 + a w = 0
+    assert skewed.p_greater(800.0) == 1.0
+    assert skewed.p_greater(700.0) < 1.0
+    other = resampling._Bca(means, 500.0, 1 / z)
+    assert other.p_greater(249.0) == 1 / 1000
+    assert other.p_greater(100.0) == 1 / 1000
+    assert other.p_greater(300.0) > 1 / 1000
+    steep = resampling._Bca(means, 500.0, -2.0)
+    assert steep.limit(0.25) == -math.inf  # 1 - a w = 1 - 1.35 < 0
+    assert steep.limit(0.4) < 500
+
+
+def test_the_limit_of_a_bca_is_the_mean_at_its_rank():
+    """Without bias and acceleration the adjusted level is the level: rank 1000 x level of 999 means."""
+    plain = resampling._Bca(np.arange(1.0, 1000.0), 500.0, 0.0)
+    assert [plain.limit(level) for level in (0.001, 0.002, 0.0259, 0.5, 0.9999)] == [1, 2, 25, 500, 999]
+    assert plain.limit(0.0009) == -math.inf
+    assert [plain.p_greater(m) for m in (0.5, 1.0, 24.0, 499.0)] == pytest.approx([0.001, 0.002, 0.025, 0.5])
+    assert (plain.p_greater(999.0), plain.p_greater(2000.0)) == (1.0, 1.0)
+    assert resampling._Bca(np.arange(1.0, 1000.0), 5000.0, 0.0).z0 == pytest.approx(
+        stats.norm.ppf(1 - 0.5 / 999)
+    )
+    assert resampling._Bca(np.arange(1.0, 1000.0), -1.0, 0.0).z0 == pytest.approx(stats.norm.ppf(0.5 / 999))
+
+
+def test_means_equal_to_the_null_value_count_on_both_sides():
+    """.1 + .2 - .3 and the like must not part them: the means stand on the grid of the data."""
+    d = np.array([0.1, 0.2, -0.3, 0.3, -0.2, 0.4])
+    means = np.array(list(itertools.product(d, repeat=2))).mean(axis=1)
+    tidy = resampling._tidy_means(means, from_differences(d))
+    np.testing.assert_array_equal(tidy, np.round(means, 13) + 0.0)
+    assert np.count_nonzero(tidy == 0.0) == 4
+    tiny = resampling._tidy_means(np.array([1.5e-305]), from_differences([1e-305]))
+    assert tiny == pytest.approx(1.5e-305)
+
+
+def test_one_difference_is_decided_without_draws():
+    for method in (resampling.bootstrap, resampling.bootstrap_bca, resampling.bootstrap_t):
+        found = method(from_differences([0.25] * 3), 0.0, LEVEL, 99, None)
+        assert (found.p_greater, found.resamples, found.method) == (1 / 8, 0, method.__name__)
+    two = resampling.bootstrap(from_differences([0.25, 0.5]), 0.0, LEVEL, 99, None)
+    assert two.resamples > 0
+    assert (two.estimate, two.estimand_value, two.p_two_sided <= 1) == (0.375, 0.375, True)
+
+
+def test_a_two_sided_p_of_draws_is_twice_the_smaller():
+    d = SAMPLES["any"]
+    for m in (0.2, 0.7):
+        found = run("bootstrap", from_differences(d), m, LEVEL)
+        assert found.p_two_sided == pytest.approx(2 * min(found.p_greater, found.p_less))
+        assert found.smallest_p == 1 / (found.resamples + 1)
+        assert (found.interval.confidence, found.interval.method) == (0.95, "bootstrap")
