@@ -117,7 +117,7 @@ def _replaced(node: ast.expr | ast.stmt) -> Iterator[str]:
             yield _wrapped(operand)
         case ast.Constant(value=bool(value)):
             yield str(not value)
-        case ast.Constant(value=int(value) | float(value)):
+        case ast.Constant(value=int(value) | float(value)) if value + 1 != value:
             yield repr(value + 1)
         case ast.Attribute(value=value, attr=name) if name in TWIN:
             yield ast.unparse(ast.Attribute(value, TWIN[name], ast.Load()))
