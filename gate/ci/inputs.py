@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gate.ci.places import Places
-from gate.run.intake import NO_FILE
+from gate.pairing.model import NO_FILE
 from gate.safe import quoted
 from gate.values import GateError
 

@@ -10,7 +10,7 @@ from gate.cycles import memory
 from gate.cycles.attempt import Attempt, Rules, first_look_id, look_id, with_lineages
 from gate.cycles.chain import History, latest
 from gate.cycles.items import connected, overlapping
-from gate.cycles.ledger import chance_words, fresh_level, ledger_level, promotion_chance, retry_risk
+from gate.cycles.levels import level_rule
 from gate.cycles.record import Record
 from gate.cycles.spent import item_sets, missed_attempts, spent_looks
 from gate.cycles.streak import is_rescore, least_favourable, series_of
@@ -89,7 +89,7 @@ def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
         wear=place.wear,
         faults=_faults(history, series, attempt, rules, place),
         cautions=(*_cautions(history, series, attempt, rules, place), *_rescored(attempt, rescore=rescore)),
-        retry_risk=_retry_risk(rules, place.number),
+        retry_risk=level_rule(rules).retry_risk(place.number),
     )
 
 
@@ -147,7 +147,7 @@ def _place(history: History, attempt: Attempt, rules: Rules, name: str) -> _Plac
     counted = list(others) if rules.windows == "fresh" else same
     missed = missed_attempts(history.records, attempt.metric, attempt.ci)
     number = 1 + missed + len(counted) + sum(spent.missed.get(look, 0) for look in counted)
-    level = _level(rules, number)
+    level = level_rule(rules).level(number)
     if name in spent.first:  # begun before and not finished: the same digests are the same look
         number = spent.first[name].look_no
         level = spent.first[name].level or level
@@ -164,14 +164,6 @@ def _near(history: History, attempt: Attempt, rules: Rules, seen: set[str]) -> s
         return seen
     sets = {digest: items for digest, items in item_sets(history.records).items() if digest in seen}
     return (overlapping if rules.windows == "fresh" else connected)(attempt.items, sets)
-
-
-def _level(rules: Rules, number: int) -> float:
-    if rules.windows == "fresh":
-        return fresh_level(rules.level, rules.required, rules.looks)
-    if rules.looks is None:
-        return rules.level
-    return ledger_level(rules.level, number, rules.required, rules.looks)
 
 
 def _faults(
@@ -205,19 +197,7 @@ def _worn(rules: Rules, place: _Place) -> float:
 def _cautions(
     history: History, series: Sequence[Record], attempt: Attempt, rules: Rules, place: _Place
 ) -> tuple[Caution, ...]:
-    found: list[Caution | None] = []
-    possible = rules.windows != "fresh" or place.number >= rules.required
-    if rules.looks is None and place.number > 1 and possible:
-        found.append(_retry_caution(rules, place))
-    if rules.windows == "fresh" and rules.looks is not None and place.number > rules.looks:
-        text = f"{rules.looks} looks were declared and this is look {place.number}"
-        chance = promotion_chance(place.level, rules.required, place.number)
-        found.append(
-            Caution("looks_exceeded", f"{text}: a false promotion by now has chance {chance_words(chance)}")
-        )
-    if rules.windows == "reused" and rules.required > 1 and rules.looks is None:
-        text = f"{rules.required} passes on re-used items are not {rules.required} confirmations"
-        found.append(Caution("reused_without_looks", f"{text}: declare cycles.looks, or use fresh windows"))
+    found: list[Caution | None] = [*level_rule(rules).cautions(place.number)]
     if _worn(rules, place) > 1:
         text = f"{place.wear} looks at these items showed their numbers, {rules.looks} were planned"
         found.append(Caution("worn", f"{text}: what was tuned to them is no longer measured by them"))
@@ -231,23 +211,3 @@ def _cautions(
     found.append(memory.policy_is_younger(history.records, series, attempt))
     found.append(memory.voids_in_a_row(series))
     return tuple(caution for caution in found if caution)
-
-
-def _retry_risk(rules: Rules, number: int) -> dict[str, float] | None:
-    if rules.looks is not None:
-        return None  # the ledger bounds it
-    if rules.windows == "fresh":
-        return {"0": promotion_chance(rules.level, rules.required, number)}
-    return retry_risk(number, rules.level)
-
-
-def _retry_caution(rules: Rules, place: _Place) -> Caution:
-    if rules.windows == "fresh":
-        chance = promotion_chance(rules.level, rules.required, place.number)
-        text = f"look {place.number}: a promotion by luck by now has chance {chance_words(chance)} at most"
-    else:
-        risk = retry_risk(place.number, rules.level)
-        low, high = risk["0.9"], risk["0"]
-        text = f"look {place.number} at these items: by now one passes by luck with chance {low:.2g} to "
-        text += f"{high:.2g}, where each test holds its level"
-    return Caution("retry_risk", f"{text}; cycles.looks would bound it")

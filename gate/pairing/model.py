@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.artifacts.table import FloatArray, ObjectArray, Unread
+from gate.artifacts.table import FloatArray, ObjectArray, ReadRequest, Source, Unread
 
 IndexArray = NDArray[np.int64]
+NO_FILE: Final = "-"
+"""In the place of a baseline's path: there is no baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +21,16 @@ class MetricRule:
     """How one metric's missing results are read: which way is worse, and how far it can go.
 
     scale: (lowest, highest) in the metric's unit, None if not declared; (0, 1) for pass/fail.
-    candidate_only: no rule looks at the baseline's values (an absolute limit).
+    candidate_only: no rule looks at the baseline's values (an absolute limit). decides: some rule decides on
+    it. watched: it is reported on both sides whatever decides.
     """
 
     kind: str
     direction: str
     scale: tuple[float, float] | None = None
     candidate_only: bool = False
+    decides: bool = True
+    watched: bool = False
 
     @property
     def ends(self) -> tuple[float, float] | None:
@@ -34,7 +40,10 @@ class MetricRule:
 
 @dataclass(frozen=True, slots=True)
 class PairingRules:
-    """What the policy says about items (``items.*``), reduced to what pairing needs."""
+    """What the policy says about items (``items.*``), reduced to what pairing needs.
+
+    copies_in_any_order: a copy with its rows in another order is the same run too.
+    """
 
     metrics: Mapping[str, MetricRule]
     missing: str = "error"
@@ -45,6 +54,7 @@ class PairingRules:
     comparable: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     show: tuple[str, ...] = ()
+    copies_in_any_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +118,47 @@ class PairedTable:
     cautions: tuple[tuple[str, str], ...] = ()
     unread: tuple[tuple[Unread, ...], tuple[Unread, ...]] = ((), ())
     runs: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One side's results: where they are and what is read of them."""
+
+    path: str
+    wanted: ReadRequest
+
+
+@dataclass(frozen=True, slots=True)
+class SideFacts:
+    """What the program knows of one side beyond its values on the items. rows: runs that were read."""
+
+    source: Source
+    rows: int
+    identity: str
+    read_digest: str
+    directions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """One item set, read and paired. cautions: (code, message) about the two sides beside each other.
+
+    not_read: watched metrics that no test can weigh, each with its caution.
+    """
+
+    baseline: SideFacts
+    candidate: SideFacts
+    table: PairedTable
+    cautions: tuple[tuple[str, str], ...] = ()
+    not_read: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+class Pairer(Protocol):
+    """From two artifacts to one paired table, wherever their rows are: no row of one side leaves it.
+
+    baseline: None where there is none. Raises GateError for what cannot be read or matched.
+    """
+
+    def __call__(self, baseline: Artifact | None, candidate: Artifact, rules: PairingRules) -> Paired:
+        """Read, check and match."""
+        ...

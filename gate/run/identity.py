@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gate.artifacts.table import ItemTable
 from gate.cycles.attempt import Attempt
 from gate.cycles.items import item_set
-from gate.run.intake import NO_FILE, ItemSet
+from gate.pairing.model import NO_FILE, SideFacts
+from gate.run.intake import ItemSet
 
 if TYPE_CHECKING:
     from gate.policy.model import Policy
@@ -75,9 +75,9 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
     )
 
 
-def _system(table: ItemTable) -> str:
+def _system(side: SideFacts) -> str:
     """What the artifact calls its system."""
-    return str(table.source.system or table.source.facts.get("model") or "")
+    return str(side.source.system or side.source.facts.get("model") or "")
 
 
 def recordable(text: str) -> str:
@@ -91,5 +91,5 @@ def earliest_time(sets: Sets) -> str:
 
 
 def _times(sets: Sets) -> list[str]:
-    tables = [table for item_set in sets.values() for table in (item_set.baseline, item_set.candidate)]
-    return [str(t.source.facts.get("time", "")) for t in tables if t.source.path != NO_FILE]
+    sides = [side for item_set in sets.values() for side in (item_set.baseline, item_set.candidate)]
+    return [str(s.source.facts.get("time", "")) for s in sides if s.source.path != NO_FILE]

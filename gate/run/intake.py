@@ -6,22 +6,20 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from gate import artifacts
-from gate.artifacts.beside import beside
 from gate.artifacts.declared import pass_fail_words, row_words, run_words
 from gate.artifacts.likeness import Mark, mark_of
-from gate.artifacts.magnitude import out_of_range, outside_scale
 from gate.artifacts.run_words import tells_of_runs
-from gate.artifacts.table import ItemTable, ReadRequest
+from gate.artifacts.table import ReadRequest
 from gate.compare.sanity import direction_doubts
-from gate.pairing import MetricRule, PairedTable, PairingRules, pair
+from gate.pairing.local import pair_files
+from gate.pairing.model import NO_FILE, Artifact, MetricRule, Paired, Pairer, PairingRules
 from gate.policy.model import Guardrail, Items, Policy, Watch
 from gate.safe import examples
 from gate.values import GateError
 
 DEFAULT_ID = Items.model_fields["id"].default
 """Written out or not it means the same, as in the decision digest."""
-NO_FILE = "-"
+ItemSet = Paired
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +28,6 @@ class Files:
 
     baseline: str
     candidate: str
-
-
-@dataclass(frozen=True, slots=True)
-class ItemSet:
-    """One item set, read and paired. cautions: (code, message)."""
-
-    baseline: ItemTable
-    candidate: ItemTable
-    table: PairedTable
-    cautions: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +42,18 @@ class Use:
     watched: bool
 
 
-def item_sets(policy: Policy, files: Mapping[str | None, Files]) -> dict[str | None, ItemSet]:
+def item_sets(
+    policy: Policy, files: Mapping[str | None, Files], pairer: Pairer = pair_files
+) -> dict[str | None, ItemSet]:
     """Read and pair every item set that the policy uses. ``None`` names the main pair of files.
 
     Errors: a set that a rule names and that is not given, one that no rule names, one file in two sets.
     """
     wanted = {use_set for use_set, _ in _uses(policy)} | {None}
     _check_sets(wanted, files)
-    found = {name: item_set(policy, name, files[name]) for name in sorted(wanted, key=lambda s: s or "")}
+    found = {
+        name: item_set(policy, name, files[name], pairer) for name in sorted(wanted, key=lambda s: s or "")
+    }
     _refuse_copies(found)
     return found
 
@@ -91,39 +83,22 @@ def _one_file_twice(one: str | None, other: str | None, where: str) -> GateError
     )
 
 
-def item_set(policy: Policy, name: str | None, files: Files) -> ItemSet:
+def item_set(policy: Policy, name: str | None, files: Files, pairer: Pairer = pair_files) -> ItemSet:
     """Read both files of one set and pair them."""
     uses = [use for use_set, use in _uses(policy) if use_set == name]
     system = policy.artifacts.system
     of_baseline, of_candidate = (
         (system, system) if system is None or isinstance(system, str) else (system.baseline, system.candidate)
     )
-    wanted = _request(policy, name, uses, of_candidate, side="candidate")
+    candidate = Artifact(files.candidate, _request(policy, name, uses, of_candidate, side="candidate"))
+    baseline = None
     if files.baseline == NO_FILE:
         _refuse_comparing(name, uses)
-        candidate = artifacts.read(files.candidate, wanted)
-        baseline = _no_baseline(candidate)
     else:
-        baseline, candidate = artifacts.read_pair(
-            files.baseline,
-            files.candidate,
-            _request(policy, name, uses, of_baseline, side="baseline"),
-            wanted,
-        )
-    unread = _unread(uses, baseline, candidate)
-    graded = {m: _scale(same) for m, same in _by_metric(uses).items() if same[0].kind != "binary"}
-    watched = frozenset(m for m, same in _by_metric(uses).items() if all(use.watched for use in same))
-    cautions = (
-        *beside(baseline, candidate, policy.items.repeat, graded, policy.artifacts.mapping, watched),
-        *direction_doubts(policy, name, candidate.directions),
-        *unread.values(),
-    )
-    rules = _pairing_rules(
-        policy, name, [use for use in uses if use.metric not in unread], baseline, candidate
-    )
-    table = pair(baseline, candidate, rules)
-    copied = _copied(baseline, candidate, any_order=name != policy.gating.set)
-    return ItemSet(baseline, candidate, replace(table, identical=table.identical or copied), cautions)
+        baseline = Artifact(files.baseline, _request(policy, name, uses, of_baseline, side="baseline"))
+    found = pairer(baseline, candidate, _pairing_rules(policy, name, uses))
+    doubts = direction_doubts(policy, name, found.candidate.directions)
+    return replace(found, cautions=(*found.cautions, *doubts, *found.not_read.values()))
 
 
 def _refuse_comparing(name: str | None, uses: list[Use]) -> None:
@@ -136,43 +111,6 @@ def _refuse_comparing(name: str | None, uses: list[Use]) -> None:
             f"{which} is given no baseline, but is compared ({examples(comparing)})",
             help="give the baseline's results; - in their place serves sets that only have limits",
         )
-
-
-def _no_baseline(candidate: ItemTable) -> ItemTable:
-    """The candidate's items without any value: what limits need of a baseline."""
-    source = replace(candidate.source, path=NO_FILE, sha256="", bytes=0)
-    return replace(
-        candidate, source=source, values={}, missing={}, identity="", read_digest="", cautions=(), noted={}
-    )
-
-
-def _copied(baseline: ItemTable, candidate: ItemTable, *, any_order: bool) -> bool:
-    """The same system of one file and its copy. Two runs with equal values are none: that is a result.
-
-    any_order: also a copy with its lines in another order. On the gating metric equal values never pass, so
-    there that is left to the test, which says that the systems never differ.
-    """
-    one, other = baseline.source, candidate.source
-    if baseline.identity != candidate.identity or one.system != other.system:
-        return False
-    mark, copy = mark_of(one.path), mark_of(other.path)
-    return mark.same(copy) if any_order else mark.whole == copy.whole
-
-
-def _unread(uses: list[Use], baseline: ItemTable, candidate: ItemTable) -> dict[str, tuple[str, str]]:
-    """Watched metrics that no test can weigh, each with its caution; one that decides is an error."""
-    found: dict[str, tuple[str, str]] = {}
-    for metric, same in _by_metric(uses).items():
-        scale = _scale(same)
-        sides = (candidate,) if all(use.candidate_only for use in same) else (baseline, candidate)
-        fault = out_of_range(metric, *sides)
-        if fault is None and scale is not None:
-            fault = outside_scale(metric, scale, *sides)
-        if fault is not None and not same[0].watched:
-            raise fault
-        if fault is not None:
-            found[metric] = ("metric_not_read", f"{metric!a} was not read: {fault.message}")
-    return found
 
 
 def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
@@ -276,17 +214,18 @@ def _must_pass_columns(policy: Policy, name: str | None) -> list[str]:
     return [named] if isinstance(named, str) and name == policy.gating.set else []
 
 
-def _pairing_rules(
-    policy: Policy, name: str | None, uses: list[Use], baseline: ItemTable, candidate: ItemTable
-) -> PairingRules:
-    """Watched metrics that a file lacks are left out here, and listed as not assessed later."""
+def _pairing_rules(policy: Policy, name: str | None, uses: list[Use]) -> PairingRules:
     metrics: dict[str, MetricRule] = {}
     for metric, same in _by_metric(uses).items():
-        if same[0].watched and not (metric in baseline.values and metric in candidate.values):
-            continue
         deciding = [use for use in same if not use.watched]
-        candidate_only = bool(deciding) and all(use.candidate_only for use in deciding)
-        metrics[metric] = MetricRule(same[0].kind, same[0].direction, _scale(same), candidate_only)
+        metrics[metric] = MetricRule(
+            same[0].kind,
+            same[0].direction,
+            _scale(same),
+            candidate_only=bool(deciding) and all(use.candidate_only for use in deciding),
+            decides=bool(deciding),
+            watched=len(deciding) < len(same),
+        )
     items = policy.items
     return PairingRules(
         metrics=metrics,
@@ -298,4 +237,6 @@ def _pairing_rules(
         comparable=tuple(items.comparable),
         columns=(*_slice_columns(policy, name), *_must_pass_columns(policy, name)),
         show=tuple(policy.show),
+        # On the gating metric equal values never pass: there the test says that the systems never differ.
+        copies_in_any_order=name != policy.gating.set,
     )

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gate.artifacts.table import ItemTable
 from gate.compare.model import Comparison
 from gate.compare.unread import UnreadRuns
 from gate.cycles.assess import CycleState, Outcome
@@ -14,10 +13,10 @@ from gate.cycles.contest import NOT_WINNER
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
 from gate.decide.verdict import INCONCLUSIVE, NOT_DECIDED, PASS, WAIVED, Reason, outcome
+from gate.pairing.model import NO_FILE, SideFacts
 from gate.policy.model import Policy
 from gate.run.decided import Decided
 from gate.run.identity import Sets, artifact_digest, earliest_time
-from gate.run.intake import NO_FILE
 from gate.run.next_step import next_step
 from gate.run.withheld import VEILED_STEP, veil_caution, veiled_comparison, veiled_entries, veiled_reason
 from gate.stats.methods import assurance
@@ -251,8 +250,8 @@ def _provenance(request: Request, sets: Sets) -> dict[str, Any]:
     }
 
 
-def _source(table: ItemTable) -> dict[str, Any]:
-    source = table.source
+def _source(side: SideFacts) -> dict[str, Any]:
+    source = side.source
     if source.path == NO_FILE:
         return {"path": NO_FILE}
     block: dict[str, Any] = {
@@ -261,9 +260,9 @@ def _source(table: ItemTable) -> dict[str, Any]:
         "system": source.system,
         "sha256": source.sha256,
         "bytes": source.bytes,
-        "rows": len(table),
-        "digest": table.identity,
-        "read_digest": None if table.read_digest == table.identity else table.read_digest,
+        "rows": side.rows,
+        "digest": side.identity,
+        "read_digest": None if side.read_digest == side.identity else side.read_digest,
         "facts": dict(source.facts) or None,
     }
     return {key: value for key, value in block.items() if value is not None}

@@ -1,0 +1,74 @@
+"""The pairer for artifacts in files of this machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gate import artifacts
+from gate.artifacts.beside import beside
+from gate.artifacts.likeness import mark_of
+from gate.artifacts.magnitude import out_of_range, outside_scale
+from gate.artifacts.table import ItemTable
+from gate.pairing import pair
+from gate.pairing.model import NO_FILE, Artifact, Paired, PairingRules, SideFacts
+
+
+def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRules) -> Paired:
+    """Read both files (the ``Pairer`` protocol says the rest)."""
+    first, second = _read(baseline, candidate)
+    not_read = _not_read(rules, first, second)
+    graded = {name: rule.scale for name, rule in rules.metrics.items() if rule.kind != "binary"}
+    watched = frozenset(name for name, rule in rules.metrics.items() if not rule.decides)
+    wanted = candidate.wanted
+    cautions = tuple(beside(first, second, wanted.repeat, graded, wanted.mapping, watched))
+    metrics = {
+        name: rule
+        for name, rule in rules.metrics.items()
+        if rule.decides or (name not in not_read and name in first.values and name in second.values)
+    }
+    table = pair(first, second, replace(rules, metrics=metrics))
+    identical = table.identical or _copied(first, second, any_order=rules.copies_in_any_order)
+    return Paired(_facts(first), _facts(second), replace(table, identical=identical), cautions, not_read)
+
+
+def _read(baseline: Artifact | None, candidate: Artifact) -> tuple[ItemTable, ItemTable]:
+    if baseline is not None:
+        return artifacts.read_pair(baseline.path, candidate.path, baseline.wanted, candidate.wanted)
+    table = artifacts.read(candidate.path, candidate.wanted)
+    return _without_values(table), table
+
+
+def _without_values(candidate: ItemTable) -> ItemTable:
+    """The candidate's items without any value: what limits need of a baseline."""
+    source = replace(candidate.source, path=NO_FILE, sha256="", bytes=0)
+    return replace(
+        candidate, source=source, values={}, missing={}, identity="", read_digest="", cautions=(), noted={}
+    )
+
+
+def _not_read(rules: PairingRules, baseline: ItemTable, candidate: ItemTable) -> dict[str, tuple[str, str]]:
+    """Watched metrics that no test can weigh, each with its caution; one that decides is an error."""
+    found: dict[str, tuple[str, str]] = {}
+    for name, rule in rules.metrics.items():
+        sides = (candidate,) if rule.candidate_only and not rule.watched else (baseline, candidate)
+        fault = out_of_range(name, *sides)
+        if fault is None and rule.scale is not None:
+            fault = outside_scale(name, rule.scale, *sides)
+        if fault is not None and rule.decides:
+            raise fault
+        if fault is not None:
+            found[name] = ("metric_not_read", f"{name!a} was not read: {fault.message}")
+    return found
+
+
+def _copied(baseline: ItemTable, candidate: ItemTable, *, any_order: bool) -> bool:
+    """The same system of one file and its copy. Two runs with equal values are none: that is a result."""
+    one, other = baseline.source, candidate.source
+    if baseline.identity != candidate.identity or one.system != other.system:
+        return False
+    mark, copy = mark_of(one.path), mark_of(other.path)
+    return mark.same(copy) if any_order else mark.whole == copy.whole
+
+
+def _facts(table: ItemTable) -> SideFacts:
+    return SideFacts(table.source, len(table), table.identity, table.read_digest, table.directions)
