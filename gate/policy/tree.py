@@ -87,13 +87,11 @@ def _syntax(error: yaml.MarkedYAMLError) -> Finding:
     return Finding("yaml_syntax", f"not valid YAML: {problem}", advice, line=mark.line + 1 if mark else 1)
 
 
-def _dated(value: object, path: Path) -> object:
+def _dated(value: object, path: Path, subject: str) -> object:
     """A date is text where a date is wanted; elsewhere other readers make another type of it."""
     if isinstance(value, Date) and path[-1:] != ("expires",):
         advice = f'quote it: "{escaped(value, 60)}"'
-        return Finding(
-            "ambiguous_scalar", f"{dotted(path)} reads as a date (found {quoted(value, 40)})", advice
-        )
+        return Finding("ambiguous_scalar", f"{subject} reads as a date (found {quoted(value, 40)})", advice)
     return str(value) if isinstance(value, Date) else value
 
 
@@ -164,7 +162,8 @@ class _Builder:
         value: Any = event.value
         path = self.stack[-1].child() if self.stack else ()
         if is_plain:
-            value = _dated(plain(event.value, dotted(path) or f"the {self.what}"), path)
+            subject = dotted(path) or f"the {self.what}"
+            value = _dated(plain(event.value, subject), path, subject)
         if isinstance(value, Finding):
             self.findings.append(value._replace(path=path, line=line))
             value = Fault()

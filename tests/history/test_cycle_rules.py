@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
 import pytest
 from history_world import attempt, items
 from scipy import stats
@@ -16,8 +17,8 @@ from scipy import stats
 from gate.cycles import History, Outcome, Record, Rules, assess, item_set, plan_look, plan_looks
 from gate.cycles import items as item_rules
 from gate.cycles.assess import provisional
-from gate.cycles.attempt import look_id, with_lineages
-from gate.cycles.chain import ChainError, ordered
+from gate.cycles.attempt import first_look_id, look_id, with_lineages
+from gate.cycles.chain import ChainError, order_of, ordered
 from gate.cycles.chart import draw
 from gate.cycles.claims import policy_claims
 from gate.cycles.contest import one_winner
@@ -33,12 +34,12 @@ from gate.cycles.ledger import (
     sign_flip_floor,
     sign_flip_p,
 )
-from gate.cycles.memory import moment, policy_is_younger, voids_in_a_row
+from gate.cycles.memory import moment, policy_is_younger, policy_not_first, voids_in_a_row
 from gate.cycles.promoted import was_promoted
 from gate.cycles.record import FIRST_SCHEMA, BadRecordError, body, canonical, record_of, seal
 from gate.cycles.series import series
 from gate.cycles.spent import attempt_number, missed_attempts, spent_looks
-from gate.cycles.streak import Streak, least_favourable
+from gate.cycles.streak import Streak, least_favourable, streak_of, why_first
 
 
 def record(kind: str = "outcome", **fields: Any) -> Record:
@@ -1020,3 +1021,81 @@ def test_an_amended_verdict_is_known_by_the_digests_of_the_first() -> None:
     assert provisional(look, "fail", Outcome("fail")).contender == old.contender == ("look", "read c")
     fresh = plan_look(history(), now, Rules())
     assert provisional(fresh, "pass", Outcome("pass")).contender == (fresh.id, "c")
+
+
+def test_a_look_is_named_by_the_columns_that_decide() -> None:
+    """What is read beside them may change; without such a digest the whole that was read counts."""
+    one, two = (attempt(baseline_digest=f"b{n}", candidate_digest=f"c{n}") for n in (1, 2))
+    assert look_id([one]) != look_id([two])
+    same = [replace(a, baseline_identity="b", candidate_identity="c") for a in (one, two)]
+    assert look_id(same[:1]) == look_id(same[1:])
+    assert first_look_id(same[:1]) == look_id([one])
+    for side in ("baseline", "candidate"):
+        half = [replace(a, **{f"{side}_identity": "same"}) for a in (one, two)]
+        assert look_id(half[:1]) != look_id(half[1:])
+        assert half[0].is_side(side, "same")
+        assert half[0].is_side(side, f"{side[0]}1")
+        assert not half[0].is_side(side, f"{side[0]}2")
+
+
+def test_an_attempt_that_says_nothing_of_its_times_is_not_dated() -> None:
+    past = history(record(cycle="a", time="2026-01-01T00:00:00+00:00"))
+    silent = attempt("b", artifacts_time="2026-02-01", policy_time="2026-01-01")
+    fault = policy_not_first(past.records, silent)
+    assert fault is not None
+    assert "not all result files say when they ran" in fault.message
+    assert policy_not_first(past.records, replace(silent, dated=True)) is None
+    assert not silent.identical
+
+
+def test_a_long_streak_is_drawn_a_million_times() -> None:
+    """p = (1 + hits) / (1 + draws), over the very draws."""
+    signs = np.random.default_rng(0).integers(0, 2, (2**20, 21), dtype=np.int8) * 2 - 1
+    deltas = np.array([0.01, -0.012, 0.02] * 7)
+    hits = np.count_nonzero(signs @ deltas >= deltas.sum() - 1e-12)
+    assert sign_flip_p(list(deltas)) == (hits + 1) / (2**20 + 1)
+    assert sign_flip_p(list(deltas[:20])) * 2**20 == round(sign_flip_p(list(deltas[:20])) * 2**20)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.05, 0.01), (0.01, 0.05)])
+def test_of_one_cycle_on_two_branches_the_least_gain_counts(first: float, second: float) -> None:
+    """Other items and another candidate on each branch, but the name of one cycle."""
+    root = seal(Record(kind="init", id="h"), ())[0]
+    sides = [
+        seal(record(cycle="n", id=f"look{n}", candidate=f"c{n}", items=items(n * 500), window="fresh",
+                    result={"delta": delta}), (root.digest,))[0]
+        for n, delta in enumerate((first, second))
+    ]  # fmt: skip
+    records, heads = ordered((root, *sides))
+    past = History(records, heads)
+    found = streak_of(list(past.records[1:]), attempt("next", lineage="decision"), "", order_of(records))
+    assert [one.result["delta"] for one in found.passes] == [0.01]
+
+
+def test_why_a_streak_of_the_first_schema_began_anew() -> None:
+    def one(**fields: Any) -> Record:
+        return record(schema=FIRST_SCHEMA, **fields)
+
+    before = one(cycle="a")
+    assert why_first(None, before) == ""
+    assert why_first(before, one(cycle="b")) == ""
+    assert why_first(before, one(cycle="b", baseline="new")) == "other results of the baseline in cycle 'b'"
+    assert why_first(before, one(cycle="b", baseline="new", items=items(900))) == ""
+    assert why_first(one(cycle="a", status="fail"), one(cycle="b")) == "cycle 'a' failed"
+    changed = one(cycle="b", decision_digest="other")
+    assert why_first(before, changed) == "the policy's deciding part changed after cycle 'a'"
+
+
+def test_a_chart_without_numbers_reaches_from_minus_one_to_one() -> None:
+    head = draw(history(own(1, result={}))).splitlines()[1]
+    assert head.split()[4:] == ["-1", "+1", "verdict", "streak"]
+    zero = draw(history(own(1, result={"delta": 0.0}))).splitlines()
+    assert zero[1].split()[4:6] == ["-1", "+1"]
+    assert zero[2].split()[2] == "." * 15 + "o" + "." * 15
+
+
+def test_cycles_set_the_width_of_their_column_up_to_24() -> None:
+    for length, width in ((1, 1), (24, 24), (40, 24)):
+        head, row = draw(history(own(1, cycle="n" * length))).splitlines()[1:3]
+        assert head.index("  look") == max(width, 5)
+        assert row.startswith("n" * min(length, 23))

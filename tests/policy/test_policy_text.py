@@ -247,3 +247,20 @@ def test_both_scanners_of_pyyaml_read_the_same(text: str) -> None:
 def test_an_escape_that_is_no_character(loader: type[yaml.SafeLoader], escape: str) -> None:
     (finding,) = parse(BASE + f'owner: "{escape}"\n', loader).findings
     assert finding.code == "yaml_syntax"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("5e-2\n", "the policy is ambiguous"),
+        ("2026-01-31\n", "the policy reads as a date"),
+        ("~\n", "the policy is empty"),
+        (".inf\n", "the policy is not a finite number"),
+        ("alpha: 5e-2\n", "alpha is ambiguous"),
+        ("gating:\n  margin: .nan\n", "gating.margin is not a finite number"),
+        ("watch: [~]\n", "watch[0] is empty"),
+    ],
+)
+def test_a_scalar_is_named_by_its_place(text: str, said: str) -> None:
+    found = parse(text).findings
+    assert any(finding.message.startswith(said) for finding in found), [f.message for f in found]
