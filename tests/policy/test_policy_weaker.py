@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
+import numpy as np
 import pytest
 from one_key import KEYS, START, Key
 from policies import BASE, FULL, changed, policy
 from test_policy_digest import SECTIONS
 
+from gate.policy import strictness
 from gate.policy.base import Model
 from gate.policy.model import Policy, Relative, Systems, Watch
 from gate.policy.weaker import JUDGES, SILENT, Change, weaknesses
+from gate.stats.multiplicity import METHODS, adjust
 
 INSIDE = {Relative, Systems, Watch}
 """Values of other keys: compared as a whole where they stand, or never deciding."""
@@ -193,3 +198,61 @@ def test_more_correction_makes_a_veto_weaker(old: str, new: str, vetoes: str, ch
 def test_hostile_names_are_harmless_in_a_message() -> None:
     old = policy(BASE.replace("metric: correct", 'metric: "##[error]::x"'))
     assert "##[" not in weaknesses(policy(BASE), old)[0].message
+
+
+def families() -> list[list[float]]:
+    """Families of one to 24 p-values, ties and ones among them."""
+    rng = np.random.default_rng(3)
+    drawn = [list(rng.uniform(0, 1, size) ** 3) for size in (1, 2, 3, 6, 24) for _ in range(60)]
+    return [*drawn, [0.01, 0.01], [0.02, 0.02, 0.02], [0.001, 1.0, 1.0], [0.01, 0.02, 0.03, 1.0]]
+
+
+@pytest.mark.parametrize(("old", "new"), list(permutations(METHODS, 2)))
+def test_which_correction_asks_more_is_what_it_does_to_p(old: str, new: str) -> None:
+    """More everywhere, less everywhere, or sometimes one and sometimes the other."""
+    before, after = ([adjust(family, method) for family in families()] for method in (old, new))
+    pairs = [(x, y) for one, two in zip(before, after, strict=True) for x, y in zip(one, two, strict=True)]
+    less = any(y < x - 1e-12 for x, y in pairs)
+    more = any(y > x + 1e-12 for x, y in pairs)
+    effect = "different" if less and more else "weaker" if less else "stronger"
+    assert strictness.correction_of_challengers(old, new) == effect
+    assert strictness.correction_of_vetoes(old, new) == ("weaker" if effect == "stronger" else "different")
+
+
+def test_words_from_strict_to_loose() -> None:
+    judge = strictness.strict_to_loose("error", "drop", "worst")
+    assert [judge("error", "drop"), judge("worst", "drop"), judge("drop", "worst")] == [
+        "weaker",
+        "stronger",
+        "weaker",
+    ]
+    found = {(a, b): strictness.missing_results(a, b) for a, b in permutations(("error", "drop", "worst"), 2)}
+    assert found == {
+        ("error", "drop"): "weaker",
+        ("error", "worst"): "weaker",
+        ("drop", "error"): "stronger",
+        ("worst", "error"): "stronger",
+        ("drop", "worst"): "different",
+        ("worst", "drop"): "weaker",
+    }
+    looks = [strictness.planned_looks(a, b) for a, b in ((5, None), (None, 5), (5, 9), (9, 5))]
+    assert looks == ["weaker", "stronger", "different", "different"]
+
+
+def test_lists_of_safeguards() -> None:
+    judge = strictness.fewer_is_weaker
+    assert [judge(["a"], ["a", "b"]), judge(["a", "b"], ["a"]), judge(["a"], ["b"])] == [
+        "stronger",
+        "weaker",
+        "weaker",
+    ]
+    assert [judge(None, ["a"]), judge(["a"], None), judge(["a", "b"], ["b", "a"])] == [
+        "stronger",
+        "weaker",
+        "different",
+    ]
+    assert [judge("file.txt", ["a"]), judge(["a"], "file.txt")] == ["different", "different"]
+    named = strictness.fewer_named
+    assert named({"g": ["x", "y"]}, {"g": ["x"]}) == "weaker"
+    assert named({"g": ["x"]}, {"g": ["x"], "h": ["x"]}) == "stronger"
+    assert named({"g": ["x"]}, {"h": ["x"]}) == "weaker"
