@@ -11,15 +11,14 @@ from gate.stats.distributions import clip_p, t_quantile, t_sf
 from gate.stats.labelled import LabelledRows
 from gate.stats.pairs import Ints
 from gate.stats.ranking import auc_metric, bootstrapped, placements
-from gate.stats.results import Interval, TestResult
-from gate.stats.seeding import DEFAULT_RESAMPLES
+from gate.stats.results import Interval, Settings, TestResult
 from gate.stats.set_level import SetLevel, no_spread, one_label, too_few_changes, too_few_rows
 from gate.values import Caution
 
 FEWEST_FOR_DELONG = 10
 
 
-def delong(rows: LabelledRows, null_value: float, level: float) -> SetLevel:
+def delong(rows: LabelledRows, ask: Settings) -> SetLevel:
     """Paired DeLong test of H0 "AUC(candidate) - AUC(baseline) <= m".
 
     DeLong, DeLong & Clarke-Pearson 1988 (Biometrics 44:837), by the midranks of Sun & Xu 2014: O(n log n).
@@ -31,7 +30,7 @@ def delong(rows: LabelledRows, null_value: float, level: float) -> SetLevel:
     """
     n, positives, negatives = rows.n, rows.positives, rows.negatives
     if positives == 0 or negatives == 0:
-        return no_spread("delong", n, (math.nan, math.nan), null_value, level, one_label(n))
+        return no_spread("delong", n, (math.nan, math.nan), ask, one_label(n))
     old, new = placements(rows.positive, rows.baseline), placements(rows.positive, rows.candidate)
     pairs = 2 * positives * negatives
     before, after = int(old[rows.positive].sum()), int(new[rows.positive].sum())
@@ -40,23 +39,17 @@ def delong(rows: LabelledRows, null_value: float, level: float) -> SetLevel:
     sides = before / pairs, after / pairs
     variance = ups.variance_of_mean(2 * negatives) + downs.variance_of_mean(2 * positives)
     if variance == 0.0:
-        found = no_spread("delong", n, sides, null_value, level, _flat_words(sides))
+        found = no_spread("delong", n, sides, ask, _flat_words(sides))
     else:
-        found = _tested(n, sides, (after - before) / pairs, math.sqrt(variance), rows, null_value, level)
+        found = _tested(n, sides, (after - before) / pairs, math.sqrt(variance), rows, ask)
     found = too_few_rows(found, n, positives, negatives, FEWEST_FOR_DELONG)
     changed = min(ups.changed, downs.changed)
-    return too_few_changes(found, changed, level, "rows of one class changed their place among the other")
+    return too_few_changes(found, changed, ask.level, "rows of one class changed their place among the other")
 
 
-def auc_bootstrap(
-    rows: LabelledRows,
-    null_value: float,
-    level: float,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int | None = None,
-) -> SetLevel:
+def auc_bootstrap(rows: LabelledRows, ask: Settings) -> SetLevel:
     """Row bootstrap of the AUC difference, positives and negatives drawn apart; shown beside ``delong``."""
-    return bootstrapped("auc", rows, auc_metric, True, null_value, level, resamples, seed)
+    return bootstrapped("auc", rows, auc_metric, ask, by_label=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +88,22 @@ def _tested(
     delta: float,
     se: float,
     rows: LabelledRows,
-    null_value: float,
-    level: float,
+    ask: Settings,
 ) -> SetLevel:
     df = min(rows.positives, rows.negatives) - 1
     if df == 0:
-        return no_spread("delong", n, sides, null_value, level, "one row of a class has no spread")
-    t, half = (delta - null_value) / se, -t_quantile(level, df) * se
+        return no_spread("delong", n, sides, ask, "one row of a class has no spread")
+    t, half = (delta - ask.null_value) / se, -t_quantile(ask.level, df) * se
     greater, less = t_sf(t, df), t_sf(-t, df)
     result = TestResult(
         method="delong",
         n=n,
         estimate=delta,
-        null_value=null_value,
+        null_value=ask.null_value,
         p_greater=clip_p(greater),
         p_less=clip_p(less),
         p_two_sided=clip_p(2 * min(greater, less)),
-        interval=Interval(max(-1.0, delta - half), min(1.0, delta + half), 1 - 2 * level, "delong"),
+        interval=Interval(max(-1.0, delta - half), min(1.0, delta + half), 1 - 2 * ask.level, "delong"),
         statistic=t,
         estimand_value=delta,
         cautions=_ceiling(sides),

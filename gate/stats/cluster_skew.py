@@ -97,9 +97,7 @@ def cluster_pooled(data: Clusters, ask: Settings) -> TestResult:
     return _with_hall("cluster_pooled", data, ask, lambda _: 0.0)
 
 
-def cluster_gaffke(
-    data: Clusters, null_value: float, level: float, bounds: Scale, max_cluster: int
-) -> TestResult:
+def cluster_gaffke(data: Clusters, ask: Settings, bounds: Scale, max_cluster: int) -> TestResult:
     """Gaffke's bounded-mean test over exchangeable clusters: holds for every size, effect and correlation.
 
     bounds: least and largest difference that an item can have; max_cluster: the most items that a cluster can
@@ -122,9 +120,9 @@ def cluster_gaffke(
     def less(m: float) -> float:
         return bounded_p(m * sizes - data.totals, ones, 0.0, (m - bounds[1]) * max_cluster)
 
-    limits = lower_limit(greater, level, null_value, bounds), upper_limit(less, level, null_value, bounds)
-    ask = Settings(null_value, level)
-    return cluster_result("cluster_gaffke", data, ask, greater(null_value), less(null_value), limits)
+    m, level = ask.null_value, ask.level
+    limits = lower_limit(greater, level, m, bounds), upper_limit(less, level, m, bounds)
+    return cluster_result("cluster_gaffke", data, ask, greater(m), less(m), limits)
 
 
 def cluster_cautions(data: Clusters, level: float) -> tuple[Caution, ...]:

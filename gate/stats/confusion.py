@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.stats.pairs import Floats, Ints
-from gate.stats.seeding import DEFAULT_RESAMPLES
+from gate.stats.results import Settings
 from gate.stats.set_level import (
     FEWEST_OF_A_CLASS,
     Resampling,
@@ -44,14 +44,7 @@ def joint_cells(labels: npt.ArrayLike, baseline: npt.ArrayLike, candidate: npt.A
     return np.bincount(code, minlength=8).reshape(2, 2, 2)
 
 
-def confusion_test(
-    cells: Ints,
-    measure: str,
-    null_value: float,
-    level: float,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int | None = None,
-) -> SetLevel:
+def confusion_test(cells: Ints, measure: str, ask: Settings) -> SetLevel:
     """Row bootstrap of H0 "measure(candidate) - measure(baseline) <= m" from joint cells.
 
     measure: a key of ``MEASURES``. Resampling n rows within each label is drawing multinomial counts of the
@@ -60,7 +53,7 @@ def confusion_test(
     of = MEASURES[measure]
     n, positives = int(cells.sum()), int(cells[1].sum())
     if positives in {0, n}:
-        return no_spread("bootstrap_rows", n, (math.nan, math.nan), null_value, level, one_label(n))
+        return no_spread("bootstrap_rows", n, (math.nan, math.nan), ask, one_label(n))
 
     def sides(drawn: Floats) -> tuple[Floats, Floats]:
         """drawn: float64[.., 2, 2, 2]."""
@@ -82,10 +75,10 @@ def confusion_test(
     old, new = sides(cells.astype(np.float64))
     digest = hashlib.sha256(b"gate joint cells 1" + cells.astype("<i8").tobytes()).digest()
     plan = Resampling(measure, n, float(old), float(new), digest, 8, draw)
-    found = bootstrap_rows(plan, null_value, level, resamples, seed)
+    found = bootstrap_rows(plan, ask)
     found = too_few_rows(found, n, positives, n - positives, FEWEST_OF_A_CLASS)
     changed = int(cells[:, 0, 1].sum() + cells[:, 1, 0].sum())
-    return too_few_changes(found, changed, level, "rows are predicted differently")
+    return too_few_changes(found, changed, ask.level, "rows are predicted differently")
 
 
 def f1(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:  # noqa: ARG001

@@ -12,7 +12,7 @@ from gate.stats.distributions import clip_p, t_quantile, t_sf
 from gate.stats.graded import t_guarded
 from gate.stats.moments import moments
 from gate.stats.pairs import Floats, from_differences, tidy
-from gate.stats.results import Interval, TestResult
+from gate.stats.results import Interval, Settings, TestResult
 
 FEWEST_HUMAN = 50
 FEWEST_CORRECTED = 10
@@ -74,9 +74,7 @@ def judged_pairs(
     return JudgedPairs(np.sort(judged[~seen]), human[order], judged[seen][order], half)
 
 
-def prediction_powered(
-    rows: JudgedPairs, null_value: float, level: float, weight: float = 1.0
-) -> PredictionPowered:
+def prediction_powered(rows: JudgedPairs, ask: Settings, weight: float = 1.0) -> PredictionPowered:
     """Prediction-powered t test of H0 "the mean difference by human scores is <= m".
 
     Angelopoulos, Bates, Fannjiang, Jordan & Zrnic 2023 (Science 382:669): the judge's mean difference over
@@ -92,30 +90,30 @@ def prediction_powered(
     correction = rows.human - weight * rows.judged_too
     if min(n, many) < 2:
         reason = f"{n} items with a human score and {many} without one: both parts need at least two"
-        return _nothing(rows, null_value, level, reason, judge_delta)
+        return _nothing(rows, ask, reason, judge_delta)
     one, two, people = moments(weight * rows.judged), moments(correction), moments(rows.human)
     delta, variances = one.mean + two.mean, (one.se**2, two.se**2)
     se = math.sqrt(sum(variances))
     if se == 0:
-        return _nothing(rows, null_value, level, "neither part has any spread", judge_delta)
+        return _nothing(rows, ask, "neither part has any spread", judge_delta)
     df = se**4 / (variances[0] ** 2 / (many - 1) + variances[1] ** 2 / (n - 1))
-    t, half = (delta - null_value) / se, -t_quantile(level, df) * se
+    t, half = (delta - ask.null_value) / se, -t_quantile(ask.level, df) * se
     greater, less = t_sf(t, df), t_sf(-t, df)
     test = TestResult(
         method="prediction_powered",
         n=n + many,
         estimate=delta,
-        null_value=null_value,
+        null_value=ask.null_value,
         p_greater=clip_p(greater),
         p_less=clip_p(less),
         p_two_sided=clip_p(2 * min(greater, less)),
-        interval=Interval(delta - half, delta + half, 1 - 2 * level, "prediction_powered"),
+        interval=Interval(delta - half, delta + half, 1 - 2 * ask.level, "prediction_powered"),
         statistic=t,
         estimand_value=delta,
         insufficient=_too_little(rows, correction),
     )
     bias = float(np.mean(rows.judged_too - rows.human))
-    human_only = t_guarded(from_differences(rows.human), null_value, level)
+    human_only = t_guarded(from_differences(rows.human), ask.null_value, ask.level)
     return PredictionPowered(test, se, human_only, judge_delta, bias, people.sd**2 / se**2)
 
 
@@ -131,16 +129,14 @@ def _too_little(rows: JudgedPairs, correction: Floats) -> str:
     return ""
 
 
-def _nothing(
-    rows: JudgedPairs, null_value: float, level: float, reason: str, judge_delta: float
-) -> PredictionPowered:
-    unknown = Interval(-math.inf, math.inf, 1 - 2 * level, "prediction_powered")
+def _nothing(rows: JudgedPairs, ask: Settings, reason: str, judge_delta: float) -> PredictionPowered:
+    unknown = Interval(-math.inf, math.inf, 1 - 2 * ask.level, "prediction_powered")
     estimate = float(np.mean(rows.human)) if rows.human.size else math.nan
     test = TestResult(
         method="prediction_powered",
         n=rows.human.size + rows.judged.size,
         estimate=estimate,
-        null_value=null_value,
+        null_value=ask.null_value,
         p_greater=1.0,
         p_less=1.0,
         p_two_sided=1.0,
@@ -150,6 +146,6 @@ def _nothing(
     )
     human_only = test
     if rows.human.size:
-        human_only = t_guarded(from_differences(rows.human), null_value, level)
+        human_only = t_guarded(from_differences(rows.human), ask.null_value, ask.level)
     bias = float(np.mean(rows.judged_too - rows.human)) if rows.human.size else math.nan
     return PredictionPowered(test, math.nan, human_only, judge_delta, bias, float(rows.human.size))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gate.stats.labelled import Metric, row_resampling
 from gate.stats.pairs import Floats, Ints, decimals_for, pair
-from gate.stats.seeding import DEFAULT_RESAMPLES
+from gate.stats.results import Settings
 from gate.stats.set_level import FEWEST_ROWS, SetLevel, bootstrap_rows, insufficient, too_few_changes
 
 FEWEST_BEYOND = 10
@@ -19,12 +19,9 @@ def quantile_difference(
     baseline: npt.ArrayLike,
     candidate: npt.ArrayLike,
     q: float,
-    null_value: float,
-    level: float,
+    ask: Settings,
     *,
     lower_is_better: bool = False,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int | None = None,
 ) -> SetLevel:
     """Paired row bootstrap of H0 "the q-quantile improves by m or less".
 
@@ -44,14 +41,14 @@ def quantile_difference(
         sign=-1 if lower_is_better else 1,
         decimals=decimals_for(rows.baseline, rows.candidate),
     )
-    found = bootstrap_rows(plan, null_value, level, resamples, seed)
+    found = bootstrap_rows(plan, ask)
     beyond = math.floor(rows.n * min(q, 1 - q) + 1e-9)
     if rows.n < FEWEST_ROWS:
         found = insufficient(found, f"a quantile needs at least {FEWEST_ROWS} items (found {rows.n})")
     elif beyond < FEWEST_BEYOND:
         words = f"{FEWEST_BEYOND} items must lie beyond the {q:g} quantile (found {beyond} of {rows.n} items)"
         found = insufficient(found, words)
-    return too_few_changes(found, rows.nonzero, level, "items changed at all")
+    return too_few_changes(found, rows.nonzero, ask.level, "items changed at all")
 
 
 def quantile_metric(values: Floats, q: float) -> Metric:

@@ -15,7 +15,7 @@ import numpy as np
 
 from gate.stats.labelled import Flags, LabelledRows, Metric, distinct_rows, row_resampling
 from gate.stats.pairs import Floats, Ints, Pairs, pair
-from gate.stats.seeding import DEFAULT_RESAMPLES
+from gate.stats.results import Settings
 from gate.stats.set_level import (
     FEWEST_OF_A_CLASS,
     SetLevel,
@@ -146,71 +146,42 @@ def placements(positive: Flags, scores: Floats) -> Ints:
     return found
 
 
-def average_precision(
-    rows: LabelledRows,
-    null_value: float,
-    level: float,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int | None = None,
-) -> SetLevel:
+def average_precision(rows: LabelledRows, ask: Settings) -> SetLevel:
     """Row bootstrap of H0 "AP(candidate) - AP(baseline) <= m", positives and negatives drawn apart.
 
     Average precision as in ``average_precision_metric``; no positives: insufficient.
     """
-    found = bootstrapped(
-        "average_precision", rows, average_precision_metric, True, null_value, level, resamples, seed
-    )
+    found = bootstrapped("average_precision", rows, average_precision_metric, ask, by_label=True)
     moved = placements(rows.positive, rows.baseline) != placements(rows.positive, rows.candidate)
     changed = int(min(np.count_nonzero(moved[rows.positive]), np.count_nonzero(moved[~rows.positive])))
-    return too_few_changes(found, changed, level, "rows of one class changed their place among the other")
+    return too_few_changes(found, changed, ask.level, "rows of one class changed their place among the other")
 
 
-def precision_at_k(
-    rows: LabelledRows,
-    k: float,
-    null_value: float,
-    level: float,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int | None = None,
-) -> SetLevel:
+def precision_at_k(rows: LabelledRows, k: float, ask: Settings) -> SetLevel:
     """Row bootstrap of the difference of precision@k; the k best are chosen anew in every resample."""
 
     def make(positive: Flags, scores: Floats) -> Metric:
         return precision_at_metric(positive, scores, k)
 
-    return _within_cut(f"precision_at_k {k!r}", rows, k, make, False, null_value, level, resamples, seed)
+    return _within_cut(f"precision_at_k {k!r}", rows, k, make, ask, by_label=False)
 
 
-def recall_at_k(
-    rows: LabelledRows,
-    k: float,
-    null_value: float,
-    level: float,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int | None = None,
-) -> SetLevel:
+def recall_at_k(rows: LabelledRows, k: float, ask: Settings) -> SetLevel:
     """Row bootstrap of the difference of recall@k, as ``precision_at_k``."""
 
     def make(positive: Flags, scores: Floats) -> Metric:
         return recall_at_metric(positive, scores, k)
 
-    return _within_cut(f"recall_at_k {k!r}", rows, k, make, False, null_value, level, resamples, seed)
+    return _within_cut(f"recall_at_k {k!r}", rows, k, make, ask, by_label=False)
 
 
-def lift_at_k(
-    rows: LabelledRows,
-    k: float,
-    null_value: float,
-    level: float,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int | None = None,
-) -> SetLevel:
+def lift_at_k(rows: LabelledRows, k: float, ask: Settings) -> SetLevel:
     """Row bootstrap of the difference of lift@k, positives and negatives drawn apart."""
 
     def make(positive: Flags, scores: Floats) -> Metric:
         return lift_at_metric(positive, scores, k)
 
-    return _within_cut(f"lift_at_k {k!r}", rows, k, make, True, null_value, level, resamples, seed)
+    return _within_cut(f"lift_at_k {k!r}", rows, k, make, ask, by_label=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,48 +216,31 @@ def group_values(rows: LabelledRows, make: Maker, *, needs_positive: bool = True
     return GroupValues(pair(old, new) if old else None, edges.size + 1 - len(old))
 
 
-def bootstrapped(
-    name: str,
-    rows: LabelledRows,
-    make: Maker,
-    by_label: bool,
-    null_value: float,
-    level: float,
-    resamples: int,
-    seed: int | None,
-) -> SetLevel:
+def bootstrapped(name: str, rows: LabelledRows, make: Maker, ask: Settings, *, by_label: bool) -> SetLevel:
     """Row bootstrap of a ranking metric; by_label: positives and negatives are drawn apart."""
     if rows.positives == 0 or rows.negatives == 0:
-        return no_spread("bootstrap_rows", rows.n, (math.nan, math.nan), null_value, level, one_label(rows.n))
+        return no_spread("bootstrap_rows", rows.n, (math.nan, math.nan), ask, one_label(rows.n))
     distinct, counts, digest = distinct_rows(rows)
     strata = distinct.positive.astype(np.int64) if by_label else np.zeros(counts.size, dtype=np.int64)
     sides = (make(distinct.positive, distinct.baseline), make(distinct.positive, distinct.candidate))
     plan = row_resampling(name, sides, counts, strata, digest)
-    found = bootstrap_rows(plan, null_value, level, resamples, seed)
+    found = bootstrap_rows(plan, ask)
     return too_few_rows(found, rows.n, rows.positives, rows.negatives, FEWEST_OF_A_CLASS)
 
 
 def _within_cut(
-    name: str,
-    rows: LabelledRows,
-    k: float,
-    make: Maker,
-    by_label: bool,
-    null_value: float,
-    level: float,
-    resamples: int,
-    seed: int | None,
+    name: str, rows: LabelledRows, k: float, make: Maker, ask: Settings, *, by_label: bool
 ) -> SetLevel:
     deep = depth(k, rows.n)
     if deep > rows.n:
         reason = f"k is larger than the set (found k = {deep}, {rows.n} rows)"
-        return no_spread("bootstrap_rows", rows.n, (math.nan, math.nan), null_value, level, reason)
-    found = bootstrapped(name, rows, make, by_label, null_value, level, resamples, seed)
+        return no_spread("bootstrap_rows", rows.n, (math.nan, math.nan), ask, reason)
+    found = bootstrapped(name, rows, make, ask, by_label=by_label)
     if deep < FEWEST_INSIDE:
         found = insufficient(found, f"at least {FEWEST_INSIDE} rows must lie inside k (found {deep})")
     moved = _inside(rows.baseline, deep) != _inside(rows.candidate, deep)
     changed = int(np.count_nonzero(moved[rows.positive]))
-    return too_few_changes(found, changed, level, "positive rows entered or left the k best")
+    return too_few_changes(found, changed, ask.level, "positive rows entered or left the k best")
 
 
 def _inside(scores: Floats, deep: int) -> Floats:

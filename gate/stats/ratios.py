@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gate.stats.distributions import clip_p, t_quantile, t_sf
 from gate.stats.moments import moments
 from gate.stats.pairs import Floats
-from gate.stats.results import Interval, TestResult
+from gate.stats.results import Interval, Settings, TestResult
 from gate.stats.set_level import FEWEST_ROWS, SetLevel, insufficient, no_spread, too_few_changes
 from gate.values import Caution
 
@@ -47,7 +47,7 @@ def ratio_rows(
 
 
 def ratio_difference(
-    rows: RatioRows, null_value: float, level: float, *, lower_is_better: bool = False, log: bool = False
+    rows: RatioRows, ask: Settings, *, lower_is_better: bool = False, log: bool = False
 ) -> SetLevel:
     """Delta-method t test of H0 "sum x / sum y improves by m or less" (Cochran 1977, chapter 6).
 
@@ -60,7 +60,7 @@ def ratio_difference(
     n, flip = rows.baseline_top.size, -1.0 if lower_is_better else 1.0
     reason = _no_ratio(rows, log=log)
     if reason:
-        return no_spread("ratio_delta", n, (math.nan, math.nan), null_value, level, reason)
+        return no_spread("ratio_delta", n, (math.nan, math.nan), ask, reason)
     sides = (
         _ratio(rows.baseline_top, rows.baseline_bottom),
         _ratio(rows.candidate_top, rows.candidate_bottom),
@@ -71,24 +71,24 @@ def ratio_difference(
     spread = moments(flip * (new - old))
     scale = max(float(np.abs(new).max()), float(np.abs(old).max()))
     if n < 2 or spread.sd <= 1e-12 * scale:
-        return no_spread("ratio_delta", n, sides, null_value, level)
-    t, half = (delta - null_value) / spread.se, -t_quantile(level, n - 1) * spread.se
+        return no_spread("ratio_delta", n, sides, ask)
+    t, half = (delta - ask.null_value) / spread.se, -t_quantile(ask.level, n - 1) * spread.se
     greater, less = t_sf(t, n - 1), t_sf(-t, n - 1)
     result = TestResult(
         method="ratio_delta",
         n=n,
         estimate=delta,
-        null_value=null_value,
+        null_value=ask.null_value,
         p_greater=clip_p(greater),
         p_less=clip_p(less),
         p_two_sided=clip_p(2 * min(greater, less)),
-        interval=Interval(delta - half, delta + half, 1 - 2 * level, "ratio_delta"),
+        interval=Interval(delta - half, delta + half, 1 - 2 * ask.level, "ratio_delta"),
         statistic=t,
         estimand="log_ratio" if log else "mean",
         estimand_value=delta,
         cautions=_weak_denominator(rows),
     )
-    return _limits(SetLevel(*sides, spread.se, result), rows, level)
+    return _limits(SetLevel(*sides, spread.se, result), rows, ask.level)
 
 
 def fieller(top: npt.ArrayLike, bottom: npt.ArrayLike, level: float) -> Interval:

@@ -11,7 +11,7 @@ import numpy as np
 from gate.stats.distributions import clip_p
 from gate.stats.pairs import Floats
 from gate.stats.resampling import Outcome, percentile_counts
-from gate.stats.results import Interval, TestResult
+from gate.stats.results import Interval, Settings, TestResult
 from gate.stats.seeding import LADDER, borderline, enough_resamples, generator, seed_from
 from gate.values import Caution
 
@@ -54,9 +54,7 @@ class Resampling:
     decimals: int = 12
 
 
-def bootstrap_rows(
-    plan: Resampling, null_value: float, level: float, resamples: int, seed: int | None = None
-) -> SetLevel:
+def bootstrap_rows(plan: Resampling, ask: Settings) -> SetLevel:
     """Paired row bootstrap of H0 "the metric improves by m or less" (Efron & Tibshirani 1993).
 
     Rows are drawn with replacement, both systems' results together, and the metric is computed anew on each
@@ -64,22 +62,21 @@ def bootstrap_rows(
     k = (B + 1) * level. Slightly liberal (.05 to .08 at .05). Resamples that all agree have no spread: p = 1,
     no limits, insufficient.
     """
-    count = enough_resamples(resamples, level)
+    null_value, level = ask.null_value, ask.level
+    count = enough_resamples(ask.resamples, level)
     for more in (count, *(step for step in LADDER if step > count)):
         if more > count and more * plan.work > MOST_DRAWS:
             break
         count = more
-        used = seed_from(f"bootstrap_rows {plan.name}", count, plan.digest) if seed is None else seed
+        used = seed_from(f"bootstrap_rows {plan.name}", count, plan.digest) if ask.seed is None else ask.seed
         deltas = _tidy(plan.sign * plan.draw(count, generator(used)), plan.decimals)
         if deltas.min() == deltas.max():
-            return no_spread(
-                "bootstrap_rows", plan.n, (plan.baseline, plan.candidate), null_value, level, sign=plan.sign
-            )
+            return no_spread("bootstrap_rows", plan.n, (plan.baseline, plan.candidate), ask, sign=plan.sign)
         outcome = percentile_counts(deltas, null_value, level)
         near = borderline(outcome.greater, level, count) or borderline(outcome.less, level, count)
         if not near:
             break
-    result = _result(plan, outcome, null_value, level, count, used)
+    result = _result(plan, outcome, ask, count, used)
     if near:
         words = f"p is within the Monte Carlo error of the level even with {count:,} resamples"
         result = replace(result, cautions=(Caution("mc_borderline", words),))
@@ -87,14 +84,7 @@ def bootstrap_rows(
 
 
 def no_spread(
-    method: str,
-    n: int,
-    sides: tuple[float, float],
-    null_value: float,
-    level: float,
-    reason: str = "",
-    *,
-    sign: int = 1,
+    method: str, n: int, sides: tuple[float, float], ask: Settings, reason: str = "", *, sign: int = 1
 ) -> SetLevel:
     """Two systems whose difference shows no spread: p = 1, no limits; never a pass."""
     delta = sign * (sides[1] - sides[0]) + 0.0
@@ -102,11 +92,11 @@ def no_spread(
         method=method,
         n=n,
         estimate=delta,
-        null_value=null_value,
+        null_value=ask.null_value,
         p_greater=1.0,
         p_less=1.0,
         p_two_sided=1.0,
-        interval=Interval(-math.inf, math.inf, 1 - 2 * level, method),
+        interval=Interval(-math.inf, math.inf, 1 - 2 * ask.level, method),
         estimand_value=delta,
         insufficient=reason or "the difference shows no spread: this set cannot weigh the two systems",
     )
@@ -153,19 +143,17 @@ def _tidy(deltas: Floats, decimals: int) -> Floats:
     return np.asarray(np.round(deltas, decimals) + 0.0, dtype=np.float64)
 
 
-def _result(
-    plan: Resampling, outcome: Outcome, null_value: float, level: float, resamples: int, seed: int
-) -> TestResult:
+def _result(plan: Resampling, outcome: Outcome, ask: Settings, resamples: int, seed: int) -> TestResult:
     delta = round(plan.sign * (plan.candidate - plan.baseline), plan.decimals) + 0.0
     return TestResult(
         method="bootstrap_rows",
         n=plan.n,
         estimate=delta,
-        null_value=null_value,
+        null_value=ask.null_value,
         p_greater=clip_p(outcome.greater),
         p_less=clip_p(outcome.less),
         p_two_sided=clip_p(2 * min(outcome.greater, outcome.less)),
-        interval=Interval(outcome.low, outcome.high, 1 - 2 * level, "bootstrap_rows"),
+        interval=Interval(outcome.low, outcome.high, 1 - 2 * ask.level, "bootstrap_rows"),
         estimand_value=delta,
         smallest_p=outcome.floor,
         resamples=resamples,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gate.stats.confusion import MEASURES, confusion_test, joint_cells
 from gate.stats.item_scores import correct, log_losses, squared_errors
+from gate.stats.results import Settings
 from gate.values import GateError
 
 LEVEL = 0.025
@@ -44,7 +45,9 @@ def test_resampled_law_is_the_enumerated_one(measure):
             law.append(plain(measure, label[rows], new[rows]) - plain(measure, label[rows], old[rows]))
     law = np.round(law, 12)
     for m in (0.0, 0.2, -0.15):
-        found = confusion_test(joint_cells(label, old, new), measure, m, LEVEL, 9_999, seed=3).test
+        found = confusion_test(
+            joint_cells(label, old, new), measure, Settings(m, LEVEL, resamples=9_999, seed=3)
+        ).test
         assert found.p_greater == pytest.approx(np.mean(law <= m), abs=0.021)
         assert found.p_less == pytest.approx(np.mean(law >= m), abs=0.021)
 
@@ -59,12 +62,12 @@ def test_cells_count_rows(rows):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_exchange_of_systems_and_order_of_rows(measure):
     label, old, new = predictions()
-    one = confusion_test(joint_cells(label, old, new), measure, 0.0, LEVEL, 1_999)
+    one = confusion_test(joint_cells(label, old, new), measure, Settings(0.0, LEVEL, resamples=1_999))
     order = np.random.default_rng(1).permutation(label.size)
     assert one == confusion_test(
-        joint_cells(label[order], old[order], new[order]), measure, 0.0, LEVEL, 1_999
+        joint_cells(label[order], old[order], new[order]), measure, Settings(0.0, LEVEL, resamples=1_999)
     )
-    two = confusion_test(joint_cells(label, new, old), measure, 0.0, LEVEL, 1_999)
+    two = confusion_test(joint_cells(label, new, old), measure, Settings(0.0, LEVEL, resamples=1_999))
     assert two.test.estimate == -one.test.estimate
     assert two.test.p_less == pytest.approx(one.test.p_greater, abs=0.03)
     assert one.test.p_greater < LEVEL
@@ -77,7 +80,7 @@ def test_exchange_of_systems_and_order_of_rows(measure):
 @pytest.mark.parametrize("m", [0.0, -0.05])
 def test_equal_predictions_are_never_a_pass(m):
     label, old, _ = predictions()
-    found = confusion_test(joint_cells(label, old, old), "f1", m, LEVEL, 799)
+    found = confusion_test(joint_cells(label, old, old), "f1", Settings(m, LEVEL, resamples=799))
     assert found.test.p_greater == 1.0
     assert found.test.insufficient
 
@@ -88,7 +91,7 @@ def test_changed_predictions_must_be_able_to_reach_the_level(changed, enough):
     old = label & (np.arange(200) % 10 > 0)
     new = old.copy()
     new[np.flatnonzero(label & ~old)[:changed]] = True
-    found = confusion_test(joint_cells(label, old, new), "f1", 0.0, LEVEL, 799)
+    found = confusion_test(joint_cells(label, old, new), "f1", Settings(0.0, LEVEL, resamples=799))
     assert (not found.test.insufficient) == enough
 
 
@@ -100,19 +103,23 @@ def test_too_few(positives, n, reason):
     label = np.arange(n) < positives
     rng = np.random.default_rng(2)
     cells = joint_cells(label, rng.random(n) < 0.5, rng.random(n) < 0.5)
-    found = confusion_test(cells, "f1", 0.0, LEVEL, 799)
+    found = confusion_test(cells, "f1", Settings(0.0, LEVEL, resamples=799))
     assert (reason in found.test.insufficient) if reason else not found.test.insufficient
 
 
 def test_nothing_predicted_counts_as_zero():
     label = np.arange(100) % 2 == 0
-    found = confusion_test(joint_cells(label, np.zeros(100), label), "f1", 0.0, LEVEL, 799)
+    found = confusion_test(
+        joint_cells(label, np.zeros(100), label), "f1", Settings(0.0, LEVEL, resamples=799)
+    )
     assert (found.baseline, found.candidate) == (0.0, 1.0)
 
 
 def test_a_perfect_candidate_has_no_spread_against_nothing():
     label = np.arange(100) % 2 == 0
-    found = confusion_test(joint_cells(label, np.zeros(100), label), "f1", 0.0, LEVEL, 799)
+    found = confusion_test(
+        joint_cells(label, np.zeros(100), label), "f1", Settings(0.0, LEVEL, resamples=799)
+    )
     assert "no spread" in found.test.insufficient
 
 

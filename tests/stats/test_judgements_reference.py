@@ -53,7 +53,7 @@ def call_tail_from(call):
 def call_judged(call):
     columns = [np.array([math.nan if x is None else x for x in column]) for column in call["judged"]]
     rows = judged_pairs(*columns)
-    found = prediction_powered(rows, 0.0, 0.025, call["weight"])
+    found = prediction_powered(rows, Settings(0.0, 0.025), call["weight"])
     biased = math.sqrt((rows.human.size - 1) / rows.human.size)  # of variances with n
     half = -normal_quantile(0.025) * found.standard_error * biased / -normal_quantile(0.025)
     return [found.test.estimate, half, found.test.statistic, found.test.p_greater]
@@ -78,7 +78,7 @@ def call_clusters(call):
 def call_cluster_gaffke(call):
     data = clusters_of(*call["cluster_gaffke"])
     return cluster_gaffke(
-        data, call["null_value"], 0.025, tuple(call["bounds"]), call["max_cluster"]
+        data, Settings(call["null_value"], 0.025), tuple(call["bounds"]), call["max_cluster"]
     ).p_greater
 
 

@@ -10,6 +10,7 @@ import pytest
 from gate.stats.pairs import from_differences
 from gate.stats.prediction_powered import judged_pairs, prediction_powered
 from gate.stats.procedures import run
+from gate.stats.results import Settings
 
 LEVEL = 0.025
 
@@ -25,7 +26,7 @@ def columns(n=80, many=300, seed=0, gain=0.3, error=0.4):
 
 
 def powered(given, m=0.0, weight=1.0):
-    return prediction_powered(judged_pairs(*given), m, LEVEL, weight)
+    return prediction_powered(judged_pairs(*given), Settings(m, LEVEL), weight)
 
 
 def test_a_good_judge_is_worth_human_scores_and_a_bad_one_costs_some():

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from gate.stats.quantiles import quantile_difference, quantile_metric
 from gate.stats.ratios import fieller, ratio_difference, ratio_rows
+from gate.stats.results import Settings
 
 LEVEL = 0.025
+ASK = Settings(0.0, LEVEL)
 
 
 def latencies(n=300, seed=0, gain=0.8):
@@ -41,14 +43,14 @@ def test_resampled_quantiles_follow_the_enumerated_law():
         for rows in itertools.product(range(4), repeat=4)
     ])  # fmt: skip
     for m in (0.0, 0.5, -0.4):
-        found = quantile_difference(old, new, 0.8, m, LEVEL, resamples=9_999, seed=1).test
+        found = quantile_difference(old, new, 0.8, Settings(m, LEVEL, resamples=9_999, seed=1)).test
         assert found.p_greater == pytest.approx(np.mean(np.round(law, 12) <= m), abs=0.021)
 
 
 def test_lower_is_better_turns_the_difference_and_not_the_values():
     old, new = latencies()
-    raw = quantile_difference(old, new, 0.95, 0.0, LEVEL, resamples=999)
-    turned = quantile_difference(old, new, 0.95, 0.0, LEVEL, lower_is_better=True, resamples=999)
+    raw = quantile_difference(old, new, 0.95, Settings(0.0, LEVEL, resamples=999))
+    turned = quantile_difference(old, new, 0.95, Settings(0.0, LEVEL, resamples=999), lower_is_better=True)
     assert (raw.baseline, raw.candidate) == (turned.baseline, turned.candidate)
     assert turned.test.estimate == -raw.test.estimate > 0
     assert turned.test.p_greater == raw.test.p_less
@@ -59,8 +61,8 @@ def test_lower_is_better_turns_the_difference_and_not_the_values():
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
 def test_another_unit_changes_no_p(unit):
     old, new = latencies(gain=0.97)
-    one = quantile_difference(old, new, 0.5, 0.0, LEVEL, resamples=999, seed=1).test
-    two = quantile_difference(old * unit, new * unit, 0.5, 0.0, LEVEL, resamples=999, seed=1).test
+    one = quantile_difference(old, new, 0.5, Settings(0.0, LEVEL, resamples=999, seed=1)).test
+    two = quantile_difference(old * unit, new * unit, 0.5, Settings(0.0, LEVEL, resamples=999, seed=1)).test
     assert one.p_greater == two.p_greater
     assert two.interval.low == pytest.approx(one.interval.low * unit)
 
@@ -68,11 +70,11 @@ def test_another_unit_changes_no_p(unit):
 def test_order_of_rows_changes_no_digit():
     old, new = latencies()
     order = np.random.default_rng(3).permutation(old.size)
-    one = quantile_difference(old, new, 0.9, 1.0, LEVEL, resamples=999)
-    assert one == quantile_difference(old[order], new[order], 0.9, 1.0, LEVEL, resamples=999)
+    one = quantile_difference(old, new, 0.9, Settings(1.0, LEVEL, resamples=999))
+    assert one == quantile_difference(old[order], new[order], 0.9, Settings(1.0, LEVEL, resamples=999))
     rows = [np.round(x, 2) for x in (old, new + 5, new, old + 3)]
-    assert ratio_difference(ratio_rows(*rows), 0.0, LEVEL) == ratio_difference(
-        ratio_rows(*(x[order] for x in rows)), 0.0, LEVEL
+    assert ratio_difference(ratio_rows(*rows), ASK) == ratio_difference(
+        ratio_rows(*(x[order] for x in rows)), ASK
     )
 
 
@@ -81,17 +83,17 @@ def test_order_of_rows_changes_no_digit():
     (50, 0.5, ""), (999, 0.99, "10 items"), (1000, 0.99, ""),
 ])  # fmt: skip
 def test_enough_items_must_lie_beyond(n, q, reason):
-    found = quantile_difference(*latencies(n), q, 0.0, LEVEL, resamples=799)
+    found = quantile_difference(*latencies(n), q, Settings(0.0, LEVEL, resamples=799))
     assert (reason in found.test.insufficient) if reason else not found.test.insufficient
 
 
 @pytest.mark.parametrize("m", [0.0, -10.0])
 def test_equal_values_are_never_a_pass(m):
     old, _ = latencies()
-    found = quantile_difference(old, old, 0.5, m, LEVEL, lower_is_better=True, resamples=799)
+    found = quantile_difference(old, old, 0.5, Settings(m, LEVEL, resamples=799), lower_is_better=True)
     assert found.test.p_greater == 1.0
     assert found.test.insufficient
-    found = ratio_difference(ratio_rows(old, old + 1, old, old + 1), m, LEVEL)
+    found = ratio_difference(ratio_rows(old, old + 1, old, old + 1), Settings(m, LEVEL))
     assert found.test.p_greater == 1.0
     assert found.test.insufficient
 
@@ -101,9 +103,9 @@ def test_changed_items_must_be_able_to_reach_the_level(changed, enough):
     old, _ = latencies()
     new = old.copy()
     new[np.argsort(old)[148 : 148 + changed]] -= 40
-    found = quantile_difference(old, new, 0.5, 0.0, LEVEL, lower_is_better=True, resamples=799)
+    found = quantile_difference(old, new, 0.5, Settings(0.0, LEVEL, resamples=799), lower_is_better=True)
     assert (not found.test.insufficient) == enough
-    found = ratio_difference(ratio_rows(old, np.ones(300), new, np.ones(300)), 0.0, LEVEL)
+    found = ratio_difference(ratio_rows(old, np.ones(300), new, np.ones(300)), ASK)
     assert (not found.test.insufficient) == enough
 
 
@@ -115,7 +117,7 @@ def rows_of_cost(n=200, seed=0):
 
 def test_ratio_of_equal_denominators_is_the_t_test_of_means():
     cost, _, cheaper, _ = rows_of_cost()
-    found = ratio_difference(ratio_rows(cost, np.ones(200), cheaper, np.ones(200)), 0.0, LEVEL)
+    found = ratio_difference(ratio_rows(cost, np.ones(200), cheaper, np.ones(200)), ASK)
     d = cheaper - cost
     assert found.test.estimate == pytest.approx(d.mean())
     assert found.standard_error == pytest.approx(d.std(ddof=1) / math.sqrt(200))
@@ -123,33 +125,33 @@ def test_ratio_of_equal_denominators_is_the_t_test_of_means():
 
 def test_ratio_turns_mirrors_and_ignores_units():
     a, b, c, d = rows_of_cost()
-    one = ratio_difference(ratio_rows(a, b, c, d), 0.0, LEVEL)
-    turned = ratio_difference(ratio_rows(a, b, c, d), 0.0, LEVEL, lower_is_better=True)
-    mirror = ratio_difference(ratio_rows(c, d, a, b), 0.0, LEVEL)
+    one = ratio_difference(ratio_rows(a, b, c, d), ASK)
+    turned = ratio_difference(ratio_rows(a, b, c, d), ASK, lower_is_better=True)
+    mirror = ratio_difference(ratio_rows(c, d, a, b), ASK)
     assert turned.test.p_greater == pytest.approx(one.test.p_less)
     assert turned.test.interval.low == pytest.approx(-one.test.interval.high)
     assert mirror.test.p_less == pytest.approx(one.test.p_greater)
-    cents = ratio_difference(ratio_rows(100 * a, b, 100 * c, d), 0.0, LEVEL)
+    cents = ratio_difference(ratio_rows(100 * a, b, 100 * c, d), ASK)
     assert cents.test.p_greater == pytest.approx(one.test.p_greater)
     for unit in (1.0, 7.0):
-        log = ratio_difference(ratio_rows(unit * a, b, unit * c, d), 0.0, LEVEL, log=True)
+        log = ratio_difference(ratio_rows(unit * a, b, unit * c, d), ASK, log=True)
         assert log.test.estimate == pytest.approx(math.log(one.candidate / one.baseline))
         assert log.test.estimand == "log_ratio"
 
 
 @given(st.floats(-0.5, 0.5))
 def test_interval_and_p_of_a_ratio_are_one_decision(m):
-    test = ratio_difference(ratio_rows(*rows_of_cost()), m, 0.05).test
+    test = ratio_difference(ratio_rows(*rows_of_cost()), Settings(m, 0.05)).test
     assert (test.interval.low > m) == (test.p_greater < 0.05)
     assert (test.interval.high < m) == (test.p_less < 0.05)
 
 
 def test_denominators_that_add_up_to_nothing_give_no_ratio():
     a, b, c, d = rows_of_cost()
-    found = ratio_difference(ratio_rows(a, 0 * b, c, d), 0.0, LEVEL)
+    found = ratio_difference(ratio_rows(a, 0 * b, c, d), ASK)
     assert "the baseline's denominators add up to 0" in found.test.insufficient
     assert math.isnan(found.test.estimate)
-    found = ratio_difference(ratio_rows(a, b, -c, d), 0.0, LEVEL, log=True)
+    found = ratio_difference(ratio_rows(a, b, -c, d), ASK, log=True)
     assert "no logarithm" in found.test.insufficient
 
 
@@ -160,14 +162,14 @@ def test_denominators_that_add_up_to_nothing_give_no_ratio():
 def test_weak_denominators(successes, reason, cautions):
     a, _, c, _ = rows_of_cost()
     wins = (np.arange(200) < successes) * 1.0
-    found = ratio_difference(ratio_rows(a, wins, c, np.ones(200)), 0.0, LEVEL)
+    found = ratio_difference(ratio_rows(a, wins, c, np.ones(200)), ASK)
     assert (reason in found.test.insufficient) if reason else not found.test.insufficient
     assert [c.code for c in found.test.cautions] == cautions
 
 
 @pytest.mark.parametrize(("n", "reason"), [(49, "50 items"), (50, "")])
 def test_a_ratio_needs_items(n, reason):
-    found = ratio_difference(ratio_rows(*rows_of_cost(n)), 0.0, LEVEL)
+    found = ratio_difference(ratio_rows(*rows_of_cost(n)), ASK)
     assert (reason in found.test.insufficient) if reason else not found.test.insufficient
 
 

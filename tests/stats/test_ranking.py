@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from gate.stats import ranking as rk
 from gate.stats.auc import auc_bootstrap
 from gate.stats.labelled import distinct_rows, labelled, row_resampling
-from gate.stats.set_level import bootstrap_rows
+from gate.stats.results import Settings
+from gate.stats.set_level import Resampling, bootstrap_rows
 
 LEVEL = 0.025
 METRICS = {
@@ -111,7 +112,7 @@ def test_resampled_law_is_the_enumerated_one(name, by_label):
     codes = label.astype(np.int64) if by_label else np.zeros(5, dtype=np.int64)
     plan = row_resampling(name, sides, np.ones(5, dtype=np.int64), codes, b"x")
     for m in (0.0, 0.1, -0.05):
-        found = bootstrap_rows(plan, m, LEVEL, 9_999, seed=5).test
+        found = bootstrap_rows(plan, Settings(m, LEVEL, resamples=9_999, seed=5)).test
         for p, exact in (
             (found.p_greater, np.mean(np.array(law) <= m)),
             (found.p_less, np.mean(np.array(law) >= m)),
@@ -125,11 +126,11 @@ def test_repeated_rows_are_drawn_as_often_as_they_occur():
     label, old, new = np.array([1, 1, 0, 0]), np.array([2.0, 0, 1, 0]), np.array([2.0, 1, 1, 0])
     for times in ([30, 20, 40, 35], [1, 2, 2, 1]):  # drawn by how often, drawn by which
         rows = labelled(np.repeat(label, times), np.repeat(old, times), np.repeat(new, times))
-        one = auc_bootstrap(rows, 0.0, LEVEL, 3_999, seed=1)
+        one = auc_bootstrap(rows, Settings(0.0, LEVEL, resamples=3_999, seed=1))
         sides = rk.auc_metric(rows.positive, rows.baseline), rk.auc_metric(rows.positive, rows.candidate)
         one_each = np.ones(rows.n, dtype=np.int64)
         plain = row_resampling("auc", sides, one_each, rows.positive.astype(np.int64), b"")
-        two = bootstrap_rows(plain, 0.0, LEVEL, 3_999, seed=2)
+        two = bootstrap_rows(plain, Settings(0.0, LEVEL, resamples=3_999, seed=2))
         assert one.standard_error == pytest.approx(two.standard_error, rel=0.06)
         assert one.test.estimate == two.test.estimate
 
@@ -145,28 +146,69 @@ def test_what_changes_nothing_and_what_mirrors(test):
     rows = some_rows()
     order = np.random.default_rng(9).permutation(rows.n)
     shuffled = labelled(rows.positive[order], rows.baseline[order], rows.candidate[order])
-    one = test(rows, 0.1, LEVEL, 999)
-    assert one == test(shuffled, 0.1, LEVEL, 999)
+    one = test(rows, Settings(0.1, LEVEL, resamples=999))
+    assert one == test(shuffled, Settings(0.1, LEVEL, resamples=999))
     assert not one.test.insufficient
     assert one.test.estimate == pytest.approx(one.candidate - one.baseline, abs=1e-12)
     assert one.test.interval.low <= one.test.estimate <= one.test.interval.high
-    mirror = test(labelled(rows.positive, rows.candidate, rows.baseline), -0.1, LEVEL, 999, one.test.seed)
+    mirror = test(
+        labelled(rows.positive, rows.candidate, rows.baseline),
+        Settings(-0.1, LEVEL, resamples=999, seed=one.test.seed),
+    )
     assert mirror.test.estimate == -one.test.estimate
     assert mirror.test.p_less == pytest.approx(one.test.p_greater, abs=0.05)
-    same = test(labelled(rows.positive, rows.baseline, np.exp(rows.baseline)), 0.0, LEVEL, 999)
+    same = test(
+        labelled(rows.positive, rows.baseline, np.exp(rows.baseline)), Settings(0.0, LEVEL, resamples=999)
+    )
     assert same.test.p_greater == 1.0
     assert same.test.insufficient
-    same = test(labelled(rows.positive, rows.baseline, rows.baseline), -0.1, LEVEL, 999)
+    same = test(labelled(rows.positive, rows.baseline, rows.baseline), Settings(-0.1, LEVEL, resamples=999))
     assert same.test.p_greater == 1.0
     assert same.test.insufficient
+
+
+@pytest.mark.parametrize(("name", "test", "make", "by_label"), [
+    ("auc", auc_bootstrap, rk.auc_metric, True),
+    ("average_precision", rk.average_precision, rk.average_precision_metric, True),
+    ("precision_at_k 40", lambda rows, ask: rk.precision_at_k(rows, 40, ask),
+     lambda y, s: rk.precision_at_metric(y, s, 40), False),
+    ("recall_at_k 40", lambda rows, ask: rk.recall_at_k(rows, 40, ask),
+     lambda y, s: rk.recall_at_metric(y, s, 40), False),
+    ("lift_at_k 40", lambda rows, ask: rk.lift_at_k(rows, 40, ask),
+     lambda y, s: rk.lift_at_metric(y, s, 40), True),
+])  # fmt: skip
+def test_which_metrics_are_drawn_by_label(name, test, make, by_label):
+    rows = some_rows()
+    distinct, counts, digest = distinct_rows(rows)
+    sides = make(distinct.positive, distinct.baseline), make(distinct.positive, distinct.candidate)
+    strata = distinct.positive.astype(np.int64) if by_label else np.zeros(counts.size, dtype=np.int64)
+    ask = Settings(0.0, LEVEL, resamples=999)
+    assert test(rows, ask) == bootstrap_rows(row_resampling(name, sides, counts, strata, digest), ask)
+
+
+@pytest.mark.parametrize("near", [False, True])
+def test_what_is_asked_for_is_drawn_whatever_it_costs_and_no_more(near):
+    drawn = []
+
+    def draw(count, rng):
+        drawn.append(count)
+        return rng.normal(size=count) if near else 9 + rng.normal(size=count)
+
+    plan = Resampling("x", 100, 0.0, 1.0, b"", 10**12, draw)
+    found = bootstrap_rows(plan, Settings(0.0, 0.49, resamples=999, seed=1)).test
+    assert drawn == [999]
+    assert [caution.code for caution in found.cautions] == (["mc_borderline"] if near else [])
+    assert found.p_two_sided == min(1.0, 2 * min(found.p_greater, found.p_less))
+    assert found.interval.confidence == pytest.approx(0.02)
+    assert found.smallest_p == 0.001
 
 
 def test_more_resamples_where_p_is_near_the_level():
     label = np.arange(60) % 2 == 0
     rng = np.random.default_rng(0)
     rows = labelled(label, rng.normal(size=60), rng.normal(size=60) + 0.9 * label)
-    first = rk.average_precision(rows, 0.0, 0.2, 999, 1)
-    near = rk.average_precision(rows, 0.0, first.test.p_greater, 999, 1)
+    first = rk.average_precision(rows, Settings(0.0, 0.2, resamples=999, seed=1))
+    near = rk.average_precision(rows, Settings(0.0, first.test.p_greater, resamples=999, seed=1))
     assert near.test.resamples >= 99_999
 
 
@@ -176,7 +218,7 @@ def test_more_resamples_where_p_is_near_the_level():
 def test_too_few_of_a_class(positives, n, reason):
     rng = np.random.default_rng(positives)
     rows = labelled(np.arange(n) < positives, rng.normal(size=n), rng.normal(size=n))
-    found = rk.average_precision(rows, 0.0, LEVEL, 799)
+    found = rk.average_precision(rows, Settings(0.0, LEVEL, resamples=799))
     assert (reason in found.test.insufficient) if reason else not found.test.insufficient
 
 
@@ -186,7 +228,7 @@ def test_too_few_of_a_class(positives, n, reason):
 def test_the_cut_must_hold_enough_and_not_more_than_all(k, reason):
     rng = np.random.default_rng(1)
     rows = labelled(np.arange(100) % 2, rng.normal(size=100), rng.normal(size=100))
-    found = rk.precision_at_k(rows, k, 0.0, LEVEL, 799)
+    found = rk.precision_at_k(rows, k, Settings(0.0, LEVEL, resamples=799))
     assert (reason in found.test.insufficient) if reason else not found.test.insufficient
 
 
@@ -197,7 +239,7 @@ def test_positives_that_crossed_the_cut_must_be_able_to_reach_the_level(moved, e
     new = old.copy()
     new[np.flatnonzero(label)[-moved:]] += 1000  # a positive enters for every row that leaves
     new[np.flatnonzero(~label)[:moved]] -= 1000
-    found = rk.precision_at_k(labelled(label, old, new), 50, 0.0, LEVEL, 799)
+    found = rk.precision_at_k(labelled(label, old, new), 50, Settings(0.0, LEVEL, resamples=799))
     assert found.test.estimate > 0
     assert (not found.test.insufficient) == enough
 

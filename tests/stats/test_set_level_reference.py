@@ -22,6 +22,7 @@ from gate.stats.ranking import (
     recall_at_metric,
 )
 from gate.stats.ratios import fieller, ratio_difference, ratio_rows
+from gate.stats.results import Settings
 
 ORACLES = Path(__file__).parent.parent / "oracles"
 TABLES = [
@@ -49,22 +50,22 @@ def call_metric(call):
 
 
 def call_delong(call):
-    found = delong(rows_of(call["delong"]), call["null_value"], 0.025)
+    found = delong(rows_of(call["delong"]), Settings(call["null_value"], 0.025))
     return [found.test.estimate, found.standard_error, found.test.p_greater, found.test.p_less]
 
 
 def call_delong_interval(call):
-    found = delong(rows_of(call["delong_interval"]), 0.0, call["level"])
+    found = delong(rows_of(call["delong_interval"]), Settings(0.0, call["level"]))
     return [found.test.interval.low, found.test.interval.high]
 
 
 def call_delong_z(call):
-    z = delong(rows_of(call["delong_z"]), 0.0, 0.025).test.statistic
+    z = delong(rows_of(call["delong_z"]), Settings(0.0, 0.025)).test.statistic
     return [z, 2 * normal_sf(abs(z))]
 
 
 def call_delong_normal_ci(call):
-    found = delong(rows_of(call["delong_normal_ci"]), 0.0, 0.025)
+    found = delong(rows_of(call["delong_normal_ci"]), Settings(0.0, 0.025))
     half = -normal_quantile(0.025) * found.standard_error
     return [found.test.estimate - half, found.test.estimate + half]
 
@@ -74,7 +75,7 @@ def call_measure(call):
     cells = joint_cells(
         rows.positive, rows.baseline >= call["threshold"], rows.candidate >= call["threshold"]
     )
-    found = confusion_test(cells, call["measure"], 0.0, 0.025, 799)
+    found = confusion_test(cells, call["measure"], Settings(0.0, 0.025, resamples=799))
     return [found.baseline, found.candidate]
 
 
@@ -92,18 +93,20 @@ def call_items(call):
 def call_scored(call):
     label, score = np.array(call["scored"]) == 1, np.array(call["scores"])
     cells = joint_cells(label, score >= 0.5, score >= 0.5)
-    f1 = confusion_test(cells, "f1", 0.0, 0.025, 799).baseline
+    f1 = confusion_test(cells, "f1", Settings(0.0, 0.025, resamples=799)).baseline
     return [f1, log_losses(label, score).values.mean(), squared_errors(label, score).mean()]
 
 
 def call_quantile(call):
     rows = rows_of(call["data"])
-    found = quantile_difference(rows.baseline, rows.candidate, call["quantile"], 0.0, 0.025, resamples=799)
+    found = quantile_difference(
+        rows.baseline, rows.candidate, call["quantile"], Settings(0.0, 0.025, resamples=799)
+    )
     return [found.baseline, found.candidate]
 
 
 def call_ratio(call):
-    found = ratio_difference(ratio_rows(*call["ratio"]), call["null_value"], 0.025, log=call["log"])
+    found = ratio_difference(ratio_rows(*call["ratio"]), Settings(call["null_value"], 0.025), log=call["log"])
     return [found.test.estimate, found.standard_error, found.test.p_greater]
 
 
