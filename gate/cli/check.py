@@ -9,7 +9,7 @@ from gate.cli.plan import named_sets
 from gate.cli.progress import Progress
 from gate.cli.streams import Streams
 from gate.cycles.attempt import rules_of
-from gate.cycles.claims import policy_claims
+from gate.cycles.policy_claims import policy_claims
 from gate.planning.floors import planned_test
 from gate.planning.notes import policy_notes
 from gate.policy.load import LoadedPolicy, load

@@ -8,7 +8,7 @@ from pathlib import Path
 from gate.cli.streams import Streams
 from gate.cli.targets import refuse_inputs, write_text
 from gate.cycles.attempt import rules_of
-from gate.cycles.claims import policy_claims
+from gate.cycles.policy_claims import policy_claims
 from gate.planning.costs import Prices
 from gate.planning.floors import least_items_for
 from gate.planning.plan import Plan, Question, gating_planned, plan, rules_of_policy

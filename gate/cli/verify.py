@@ -167,7 +167,7 @@ def _again(reports: list[dict[str, Any]], moment: Moment | None) -> dict[str, An
 def _policy_since(provenance: dict[str, Any], loaded: LoadedPolicy) -> str:
     """The time that the report states, but no earlier than the repository at hand knows it."""
     from gate.ci.policy_age import checkout_since
-    from gate.cycles.memory import moment
+    from gate.cycles.history_cautions import moment
 
     saved = str(provenance.get("policy_since", ""))
     known = checkout_since(loaded.path, loaded.decision_digest) if saved else ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from gate.cycles import memory
+from gate.cycles import history_cautions
 from gate.cycles.attempt import Rules
 from gate.cycles.chain import History, Order, order_of
 from gate.cycles.ledger import sign_flip_p
@@ -78,7 +78,7 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
     status = "inconclusive" if doubtful and outcome.status == "pass" else outcome.status
     order = order_of(history.records)
     series = _before(series_of(history, look.attempt), look, order)
-    fell = memory.baseline_fell(series, look.attempt, outcome.result, shown=False)
+    fell = history_cautions.baseline_fell(series, look.attempt, outcome.result, shown=False)
     held = HELD if fell and rules.on_baseline_fall == "hold" and status == "pass" else ""
     streak = _counted(series, look, order, provisional(look, status, outcome, held))
     counted = streak.passes
@@ -91,7 +91,7 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
     enough = tested and passed >= rules.required and not held
     verdict = _verdict(status, look.recorded or not rules.needs_history, enough)
     shown = _shown(look, verdict, revealed=outcome.revealed)
-    fell = memory.baseline_fell(series, look.attempt, outcome.result, shown=shown)
+    fell = history_cautions.baseline_fell(series, look.attempt, outcome.result, shown=shown)
     return CycleState(
         verdict,
         status,
@@ -120,6 +120,7 @@ def _same_waivers(earlier: Record, outcome: Outcome) -> bool:
 
 
 HELD = "the baseline fell"
+NOT_WINNER = "not_winner"
 
 
 def provisional(look: Look, status: str, outcome: Outcome, held: str = "") -> Record:
@@ -221,3 +222,23 @@ def _replayed(look: Look, earlier: Record, outcome: Outcome) -> CycleState:
         restarted=str(earlier.state.get("restarted") or ""),
         held=str(earlier.state.get("held") or ""),
     )
+
+
+def one_winner(states: Sequence[CycleState], outcomes: Sequence[Outcome]) -> tuple[CycleState, ...]:
+    """The largest delta among those promoted now wins, the first of equals; the others are on hold.
+
+    A promotion that is only replayed was recorded before, and stays what it is.
+    """
+    promoted = [k for k, state in enumerate(states) if state.verdict == "promote" and not state.replayed]
+    if len(promoted) < 2:
+        return tuple(states)
+    winner = max(promoted, key=lambda k: (outcomes[k].delta or 0.0, -k))
+    return tuple(
+        _beaten(state, states[winner].cycle) if k in promoted and k != winner else state
+        for k, state in enumerate(states)
+    )
+
+
+def _beaten(state: CycleState, winner: str) -> CycleState:
+    text = f"this candidate passed too, but another of the same look gained more (cycle {winner})"
+    return replace(state, verdict="hold", cautions=(*state.cautions, Caution(NOT_WINNER, text)))

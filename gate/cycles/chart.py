@@ -1,17 +1,22 @@
-"""The history as a run chart for a terminal. ASCII: nothing in a record can act on the reader's screen."""
+"""The history as a run chart: as points for a page, and for a terminal.
+
+There it is ASCII: nothing in a record can act on the reader's screen.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from gate.cycles.chain import History
+from gate.cycles.counted_looks import counted_looks
 from gate.cycles.record import Record
-from gate.cycles.spent import spent_looks
 from gate.cycles.streak import why_first
 from gate.safe import escaped
 
 TRACK: Final = 31
+MOST_POINTS: Final = 60
+"""Cycles in a report; the history itself holds all of them."""
 _SHOWN: Final = {"outcome", "void", "waiver", "worn"}
 
 
@@ -37,7 +42,7 @@ def draw(history: History) -> str:
 
 
 def _metric_chart(history: History, metric: str) -> str:
-    unfinished = spent_looks(history.records, metric).unfinished
+    unfinished = counted_looks(history.records, metric).unfinished
     earlier = _earlier(history)
     rows = [
         _row(record, earlier.get(record.digest))
@@ -120,3 +125,25 @@ def _number(record: Record, key: str) -> float | None:
 
 def _cell(text: str, width: int) -> str:
     return escaped(text, width)[:width]
+
+
+def run_chart_points(history: History, metric: str) -> list[dict[str, Any]]:
+    """The last outcomes of one metric. A cycle whose numbers were withheld has none here either."""
+    outcomes = [record for record in history.records if record.kind == "outcome" and record.metric == metric]
+    points = []
+    for record in outcomes[-MOST_POINTS:]:
+        shown = record.result.get("printed") is not False
+        points.append(
+            {
+                "cycle": record.cycle,
+                "look": record.look_no,
+                "level": record.level,
+                "verdict": record.verdict,
+                "streak": record.streak,
+                "delta": record.result.get("delta") if shown else None,
+                "low": record.result.get("low") if shown else None,
+                "high": record.result.get("high") if shown else None,
+                "margin": record.result.get("margin"),
+            }
+        )
+    return points

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gate.cycles import memory
+from gate.cycles import history_cautions
 from gate.cycles.attempt import Attempt, Rules, first_look_id, look_id, with_lineages
 from gate.cycles.chain import History, latest
+from gate.cycles.counted_looks import counted_looks, item_sets, missed_attempts
 from gate.cycles.items import connected, overlapping
 from gate.cycles.levels import level_rule
 from gate.cycles.record import Record
-from gate.cycles.spent import item_sets, missed_attempts, spent_looks
 from gate.cycles.streak import is_rescore, least_favourable, series_of
 from gate.safe import quoted
 from gate.values import Caution
@@ -139,7 +139,7 @@ class _Place:
 
 
 def _place(history: History, attempt: Attempt, rules: Rules, name: str) -> _Place:
-    spent = spent_looks(history.records, attempt.metric)
+    spent = counted_looks(history.records, attempt.metric)
     others = {look: first.holdout["digest"] for look, first in spent.first.items() if look != name}
     near = _near(history, attempt, rules, set(others.values()))
     window = "fresh" if not near else "reused" if attempt.items.digest in near else "overlap"
@@ -174,9 +174,9 @@ def _faults(
         text = "the policy asks for fresh windows, but an earlier look was at some of these items"
         found.append(Caution("window_not_fresh", f"{text}; score items that no look has seen"))
     if not rules.may_shrink:
-        found.append(memory.items_shrank(latest(history, _promoted(series)), attempt))
+        found.append(history_cautions.items_shrank(latest(history, _promoted(series)), attempt))
     if rules.policy_first:
-        found.append(memory.policy_not_first(history.records, attempt))
+        found.append(history_cautions.policy_not_first(history.records, attempt))
     if _worn(rules, place) > 3 and not rules.allow_worn:
         text = f"{place.wear} looks at these items showed their numbers, {rules.looks} were planned"
         found.append(Caution("worn_out", f"{text}: only new items can decide now"))
@@ -207,7 +207,7 @@ def _cautions(
     if place.unfinished:
         text = f"{place.unfinished} earlier looks were begun and never finished"
         found.append(Caution("looks_unfinished", f"{text}; they count"))
-    found.append(memory.baseline_is_winner(history, attempt))
-    found.append(memory.policy_is_younger(history.records, series, attempt))
-    found.append(memory.voids_in_a_row(series))
+    found.append(history_cautions.baseline_is_winner(history, attempt))
+    found.append(history_cautions.policy_is_younger(history.records, series, attempt))
+    found.append(history_cautions.voids_in_a_row(series))
     return tuple(caution for caution in found if caution)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gate.cycles.chain import History, latest
-from gate.cycles.memory import moment
+from gate.cycles.history_cautions import moment
 from gate.cycles.record import Record
 from gate.cycles.streak import least_favourable
 from gate.safe import quoted

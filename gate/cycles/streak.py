@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from gate.cycles.attempt import Attempt
 from gate.cycles.chain import History, Order
+from gate.cycles.counted_looks import counted_looks, item_sets
 from gate.cycles.items import ItemSet, overlapping
 from gate.cycles.record import Record
-from gate.cycles.spent import item_sets, spent_looks
 from gate.safe import quoted
 
 
@@ -213,7 +213,7 @@ def _events(series: Sequence[Record], metric: str, look: str, order: Order) -> l
     words: dict[tuple[str, str], list[Record]] = {}
     for record in outcomes:
         words.setdefault(record.contender, []).append(record)
-    unfinished &= spent_looks(series, metric).unfinished
+    unfinished &= counted_looks(series, metric).unfinished
     events: list[tuple[Record, Record]] = []
     for record in series:
         key = record.contender

@@ -14,13 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gate.cycles.assess import CycleState, Outcome, assess, provisional
+from gate.cycles.assess import CycleState, Outcome, assess, one_winner, provisional
 from gate.cycles.attempt import Attempt, Rules
 from gate.cycles.chain import History
-from gate.cycles.contest import one_winner
+from gate.cycles.counted_looks import item_sets
 from gate.cycles.looks import Look, plan_looks
 from gate.cycles.record import Record, Scalar
-from gate.cycles.spent import item_sets
 from gate.history.checks import require_head
 from gate.history.store import LocalStore, Store
 from gate.values import Caution, GateError

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from gate.policy import unavailable
 from gate.policy.findings import Finding, Path, dotted
 from gate.policy.model import Policy
-from gate.policy.values import wrong_value
+from gate.policy.wrong_values import wrong_value
 from gate.safe import quoted
 
 _TAGS = {"plain", "list", "mapping", "[key]", "str", "bool", "int", "float"}

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from pydantic import ValidationError
 
 from gate.policy import source
-from gate.policy.across import between_sections
+from gate.policy.between_sections import between_sections
 from gate.policy.digest import decision_digest
 from gate.policy.explain import explain
 from gate.policy.findings import Finding, Path

@@ -1,6 +1,7 @@
 """The policy as frozen, strict values: every key, its default and what it means.
 
-What must hold between the keys of a section follows its model; between sections: :mod:`gate.policy.across`.
+What must hold between the keys of a section follows its model; between sections:
+:mod:`gate.policy.between_sections`.
 """
 
 # ruff: noqa: RUF012 - the sections are pydantic models, which copy their defaults
@@ -12,10 +13,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from gate.policy.base import Model
-from gate.policy.fields import Name, NonNegative, Positive, Share, Text, shape
+from gate.policy.fields import Name, NonNegative, Positive, Share, Text, iso_date, shape
 from gate.policy.findings import Finding, Path
 from gate.policy.methods import IntervalMethod, Test, takes_margin
-from gate.policy.names import iso_date
 from gate.safe import quoted
 from gate.stats.methods import METHODS
 

@@ -12,7 +12,7 @@ from typing import Any
 from gate.policy import strictness as s
 from gate.policy.base import Model
 from gate.policy.model import Artifacts, Cycles, Gating, Guardrail, Items, Policy, Slices, Waiver
-from gate.policy.shared import rail_key, side_effect
+from gate.policy.side_effects import rail_key, side_effect
 from gate.policy.strictness import Compare, Effect
 from gate.safe import escaped
 

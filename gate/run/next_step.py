@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from gate.compare.core import SAME_FILE
 from gate.compare.model import Comparison
-from gate.cycles.assess import CycleState
-from gate.cycles.contest import NOT_WINNER
+from gate.cycles.assess import NOT_WINNER, CycleState
 from gate.decide.verdict import FAIL, FAILED_RUNS_DECIDE, INCONCLUSIVE, WAIVED, Reason
 from gate.words import count, number
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from gate.compare.every_rule import Measured, measure
 from gate.cycles.attempt import Attempt, rules_of
+from gate.cycles.chart import run_chart_points
 from gate.cycles.looks import Look
-from gate.cycles.series import series
 from gate.decide.multiplicity import challengers, families
 from gate.decide.verdict import decided
 from gate.history.session import Session, open_session
@@ -32,7 +32,7 @@ def run(request: Request) -> tuple[Decided, ...]:
         for sets, found, look in zip(read, measured, looks, strict=True)
     ]
     states = session.finish(looks, [for_history(one, revealed=request.reveal) for one in judged])
-    past = series(session.store.read(), looks[0].attempt.metric) if session.store else []
+    past = run_chart_points(session.store.read(), looks[0].attempt.metric) if session.store else []
     return tuple(
         sum_up(request, one, state, waivers, past) for one, state in zip(judged, states, strict=True)
     )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gate.compare.model import Comparison
 from gate.compare.unread import UnreadRuns
-from gate.cycles.assess import CycleState, Outcome
-from gate.cycles.contest import NOT_WINNER
+from gate.cycles.assess import NOT_WINNER, CycleState, Outcome
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
 from gate.decide.verdict import INCONCLUSIVE, NOT_DECIDED, PASS, WAIVED, Reason, outcome

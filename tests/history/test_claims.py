@@ -9,7 +9,7 @@ from history_world import attempt, nights, run, session
 
 from gate.cycles import Rules, rules_of
 from gate.cycles.chart import draw
-from gate.cycles.claims import check_rules, policy_claims
+from gate.cycles.policy_claims import check_rules, policy_claims
 from gate.cycles.promoted import was_promoted
 from gate.cycles.waivers import active_waivers
 from gate.history import load

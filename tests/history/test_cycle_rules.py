@@ -16,12 +16,12 @@ from scipy import stats
 
 from gate.cycles import History, Outcome, Record, Rules, assess, item_set, plan_look, plan_looks
 from gate.cycles import items as item_rules
-from gate.cycles.assess import provisional
+from gate.cycles.assess import one_winner, provisional
 from gate.cycles.attempt import first_look_id, look_id, with_lineages
 from gate.cycles.chain import ChainError, order_of, ordered
-from gate.cycles.chart import draw
-from gate.cycles.claims import policy_claims
-from gate.cycles.contest import one_winner
+from gate.cycles.chart import draw, run_chart_points
+from gate.cycles.counted_looks import attempt_number, counted_looks, missed_attempts
+from gate.cycles.history_cautions import moment, policy_is_younger, policy_not_first, voids_in_a_row
 from gate.cycles.ledger import (
     chance_words,
     expected_cycles,
@@ -34,11 +34,9 @@ from gate.cycles.ledger import (
     sign_flip_floor,
     sign_flip_p,
 )
-from gate.cycles.memory import moment, policy_is_younger, policy_not_first, voids_in_a_row
+from gate.cycles.policy_claims import policy_claims
 from gate.cycles.promoted import was_promoted
 from gate.cycles.record import FIRST_SCHEMA, BadRecordError, body, canonical, record_of, seal
-from gate.cycles.series import series
-from gate.cycles.spent import attempt_number, missed_attempts, spent_looks
 from gate.cycles.streak import Streak, least_favourable, streak_of, why_first
 
 
@@ -231,7 +229,7 @@ def test_which_looks_are_spent() -> None:
         record("worn", id="shown"),
         record("intent", id="other", metric="f1:higher"),
     ]
-    found = spent_looks(records, "correct:higher")
+    found = counted_looks(records, "correct:higher")
     assert set(found.first) == {"done", "open", "twice"}
     assert found.first["done"] is records[0]
     assert (found.unfinished, found.printed) == ({"open", "twice"}, {"done", "shown"})
@@ -925,12 +923,12 @@ def test_a_run_chart_shows_the_last_sixty_outcomes() -> None:
         own(99, metric="f1:higher"),
         own(100, kind="void"),
     )
-    points = series(past, "correct:higher")
+    points = run_chart_points(past, "correct:higher")
     assert ([p["cycle"] for p in points[:1]], len(points)) == (["n1"], 60)
     last = {"cycle": "n60", "look": 60, "level": 0.01, "verdict": "hold", "streak": 60}
     assert points[-1] == last | {"delta": 0.1, "low": 0.05, "high": 0.2, "margin": 0.01}
-    assert [p["cycle"] for p in series(past, "f1:higher")] == ["n99"]
-    hidden = series(history(own(1, result=shown | {"printed": False})), "correct:higher")[0]
+    assert [p["cycle"] for p in run_chart_points(past, "f1:higher")] == ["n99"]
+    hidden = run_chart_points(history(own(1, result=shown | {"printed": False})), "correct:higher")[0]
     assert (hidden["delta"], hidden["low"], hidden["high"], hidden["margin"]) == (None, None, None, 0.01)
 
 

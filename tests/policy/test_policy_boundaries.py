@@ -9,13 +9,13 @@ from typing import Any, get_args
 import pytest
 from policies import BASE, LIMIT, RAIL, loaded, one, policy, refused
 
-from gate.policy import methods, scalars, source, strictness, tree, values
-from gate.policy.across import between_sections
+from gate.policy import methods, scalars, source, strictness, tree, wrong_values
+from gate.policy.between_sections import between_sections
 from gate.policy.explain import keys_at
+from gate.policy.fields import hidden_character, iso_date, visible_name
 from gate.policy.findings import Finding, dotted
 from gate.policy.load import line_of, load
 from gate.policy.model import Policy, Relative
-from gate.policy.names import hidden_character, iso_date, visible
 from gate.policy.unavailable import refusal
 from gate.policy.weaker import weaknesses
 from gate.values import GateError
@@ -369,7 +369,7 @@ def test_the_test_that_overlapping_splits_break_is_named() -> None:
     ],
 )
 def test_how_a_value_is_written(kind: str, value: Any, advice: str) -> None:
-    assert values.wrong_value(kind, value, {}, "")[1] == advice
+    assert wrong_values.wrong_value(kind, value, {}, "")[1] == advice
 
 
 @pytest.mark.parametrize(
@@ -650,7 +650,7 @@ def test_what_is_not_built_yet_is_named_where_it_belongs(path: Any, value: Any, 
     ],
 )
 def test_a_wrong_value_in_words(kind: str, value: Any, context: Any, told: str) -> None:
-    assert values.wrong_value(kind, value, context, "why")[0] == told
+    assert wrong_values.wrong_value(kind, value, context, "why")[0] == told
 
 
 @pytest.mark.parametrize(
@@ -664,8 +664,8 @@ def test_a_wrong_value_in_words(kind: str, value: Any, context: Any, told: str) 
     ],
 )
 def test_a_number_in_quotes_is_read_as_it_was_meant(text: str, advice: str) -> None:
-    assert values.wrong_value("float_type", text, {}, "")[1] == advice
-    assert values.wrong_value("int_type", text, {}, "")[1] == advice
+    assert wrong_values.wrong_value("float_type", text, {}, "")[1] == advice
+    assert wrong_values.wrong_value("int_type", text, {}, "")[1] == advice
 
 
 def test_names_and_dates() -> None:
@@ -674,8 +674,8 @@ def test_names_and_dates() -> None:
     assert hidden_character("a\x07\u3164") == "U+0007"
     for name in ("a ", " a", "a\u00a0"):
         with pytest.raises(ValueError, match=r"space|invisible"):
-            visible(name)
-    assert (visible("a b"), iso_date("2028-02-29")) == ("a b", "2028-02-29")
+            visible_name(name)
+    assert (visible_name("a b"), iso_date("2028-02-29")) == ("a b", "2028-02-29")
     for text in ("2026-02-29", "2026-2-9", "20260209", "2026-02-09T00", "2026-00-01"):
         with pytest.raises(ValueError, match="calendar"):
             iso_date(text)

@@ -13,7 +13,7 @@ _NONE: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class CountedLooks:
     """The looks at one metric that count. first: look id -> its first record, in order.
 
     unfinished: begun, not voided, without an outcome. printed: their numbers were shown. missed: earlier
@@ -26,7 +26,7 @@ class Spent:
     missed: Mapping[str, int] = field(default_factory=dict)
 
 
-def spent_looks(records: Iterable[Record], metric: str) -> Spent:
+def counted_looks(records: Iterable[Record], metric: str) -> CountedLooks:
     """The looks at this metric.
 
     A look is spent by its intent, whatever became of it, unless a void says that nothing was computed. The
@@ -49,7 +49,7 @@ def spent_looks(records: Iterable[Record], metric: str) -> Spent:
     taken_back = (open_looks & voids) - _still_open(begun, open_looks & voids)
     for look in taken_back:
         del first[look]
-    return Spent(first, frozenset(open_looks - taken_back), frozenset(printed), missed)
+    return CountedLooks(first, frozenset(open_looks - taken_back), frozenset(printed), missed)
 
 
 def _still_open(begun: Iterable[Record], looks: set[str]) -> set[str]:
