@@ -19,7 +19,7 @@ from gate.stats.cluster_skew import (
     cluster_strict,
     hall_tails,
 )
-from gate.stats.clusters import cluster
+from gate.stats.clusters import cluster, cluster_cr2
 from gate.stats.results import Settings
 from gate.values import GateError
 
@@ -51,6 +51,9 @@ def test_p_and_interval_are_the_widest_of_three_and_one_decision(sizes):
             assert found.interval.low <= plain.interval.low
             assert found.interval.high >= plain.interval.high
             assert (found.interval.low > 0) == (found.p_greater < LEVEL)
+            assert found.p_two_sided == min(1.0, 2 * min(found.p_greater, found.p_less))
+            assert found.interval.confidence == pytest.approx(0.95)
+            assert found.statistic == cluster_cr2(data, ASK).statistic
 
 
 @pytest.mark.parametrize("sizes", [(10,) * 12, UNEVEN])

@@ -58,6 +58,8 @@ def test_exchange_order_and_margin():
     given = columns()
     one = powered(given, 0.1)
     old, new, human_old, human_new = given
+    assert one.test.interval.confidence == pytest.approx(0.95)
+    assert one.test.p_two_sided == pytest.approx(2 * min(one.test.p_greater, one.test.p_less))
     mirror = powered((new, old, human_new, human_old), -0.1)
     assert mirror.test.estimate == pytest.approx(-one.test.estimate)
     assert mirror.test.p_less == pytest.approx(one.test.p_greater)
@@ -105,6 +107,10 @@ def test_both_parts_are_needed(n, many):
     assert "at least two" in found.test.insufficient
     assert (found.test.p_greater, found.test.p_less) == (1.0, 1.0)
     assert math.isinf(found.test.interval.low)
+    assert (found.test.p_two_sided, found.test.interval.confidence) == (1.0, pytest.approx(0.95))
+    old, new, human_old, human_new = columns(n, many)
+    off = (new - old) - (human_new - human_old)
+    assert found.judge_bias == pytest.approx(off[:n].mean() if n else math.nan, nan_ok=True)
 
 
 def test_no_spread_at_all_is_no_pass():
@@ -117,6 +123,7 @@ def test_no_spread_at_all_is_no_pass():
 @pytest.mark.parametrize(("given", "words"), [
     (([1.0], [1.0], [1.0], [1.0, 2.0]), "one value an item"), (([], [], [], []), "one value an item"),
     (([math.nan], [1.0], [1.0], [1.0]), "judge's scores must be finite"),
+    (([1.0, 1.0], [1.0, math.inf], [1.0, 1.0], [1.0, 1.0]), "judge's scores must be finite"),
 ])  # fmt: skip
 def test_columns_that_do_not_fit(given, words):
     with pytest.raises(ValueError, match=words):

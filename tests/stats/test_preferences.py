@@ -161,7 +161,10 @@ def test_k_beyond_the_fewest_runs_is_refused(k):
     assert refused.value.code == "k_beyond_runs"
 
 
-@pytest.mark.parametrize(("runs", "passes"), [([3], [4]), ([3], [-1]), ([3, 3], [1]), ([], [])])
+@pytest.mark.parametrize(
+    ("runs", "passes"),
+    [([3], [4]), ([3, 3], [4, 1]), ([3], [-1]), ([3, 3], [-1, 1]), ([3, 3], [1]), ([], [])],
+)
 def test_passes_must_fit_the_runs(runs, passes):
     with pytest.raises(ValueError, match="at most as many passes"):
         pass_at_k(runs, passes, 1)

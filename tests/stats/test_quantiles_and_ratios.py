@@ -194,3 +194,25 @@ def test_fieller_is_unbounded_where_the_denominator_may_be_zero():
 def test_columns_that_do_not_fit(columns, words):
     with pytest.raises(ValueError, match=words):
         ratio_rows(*columns)
+
+
+def test_confidence_is_that_of_the_level():
+    rows = ratio_rows(*rows_of_cost())
+    assert ratio_difference(rows, Settings(0.0, 0.05)).test.interval.confidence == pytest.approx(0.9)
+    assert fieller(rows.baseline_top, rows.baseline_bottom, 0.05).confidence == pytest.approx(0.9)
+
+
+def test_small_denominators_are_a_unit_and_no_fault():
+    a, b, c, d = rows_of_cost()
+    one = ratio_difference(ratio_rows(a, b, c, d), ASK)
+    two = ratio_difference(ratio_rows(a, b / 1e6, c, d / 1e6), ASK)
+    assert not two.test.insufficient
+    assert two.test.p_greater == pytest.approx(one.test.p_greater)
+
+
+def test_two_items_have_a_spread_and_one_has_none():
+    two = ratio_difference(ratio_rows([1.0, 2], [1.0, 1], [2.0, 5], [1.0, 1]), ASK)
+    assert two.standard_error == pytest.approx(1.0)
+    one = ratio_difference(ratio_rows([1.0], [1.0], [2.0], [1.0]), ASK)
+    assert (one.test.estimate, one.test.p_greater) == (1.0, 1.0)
+    assert "no spread" in one.test.insufficient
