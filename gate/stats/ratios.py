@@ -70,7 +70,7 @@ def ratio_difference(
     delta = flip * (math.log(sides[1] / sides[0]) if log else sides[1] - sides[0])
     spread = moments(flip * (new - old))
     scale = max(float(np.abs(new).max()), float(np.abs(old).max()))
-    if n < 2 or spread.sd <= 1e-12 * scale:
+    if spread.sd <= 1e-12 * scale:
         return no_spread("ratio_delta", n, sides, ask)
     t, half = (delta - ask.null_value) / spread.se, -t_quantile(ask.level, n - 1) * spread.se
     greater, less = t_sf(t, n - 1), t_sf(-t, n - 1)

@@ -153,6 +153,9 @@ def test_denominators_that_add_up_to_nothing_give_no_ratio():
     assert math.isnan(found.test.estimate)
     found = ratio_difference(ratio_rows(a, b, -c, d), ASK, log=True)
     assert "no logarithm" in found.test.insufficient
+    losses = ratio_difference(ratio_rows(a, b, -c, d), ASK)
+    assert losses.candidate < 0
+    assert not losses.test.insufficient
 
 
 @pytest.mark.parametrize(("successes", "reason", "cautions"), [
@@ -165,6 +168,17 @@ def test_weak_denominators(successes, reason, cautions):
     found = ratio_difference(ratio_rows(a, wins, c, np.ones(200)), ASK)
     assert (reason in found.test.insufficient) if reason else not found.test.insufficient
     assert [c.code for c in found.test.cautions] == cautions
+    assert all("the baseline's" in c.message for c in found.test.cautions)
+    turned = ratio_difference(ratio_rows(c, np.ones(200) - 0.01 * (a > 2), a, wins), ASK)
+    assert all("the candidate's" in c.message for c in turned.test.cautions)
+
+
+def test_the_weaker_of_two_denominators_is_named():
+    a, _, c, _ = rows_of_cost()
+    few, more = ((np.arange(200) < count) * 1.0 for count in (10, 20))
+    for rows, name in (((a, few, c, more), "baseline"), ((a, more, c, few), "candidate")):
+        (note,) = ratio_difference(ratio_rows(*rows), ASK).test.cautions
+        assert f"the {name}'s denominator is only 3.2 standard errors" in note.message
 
 
 @pytest.mark.parametrize(("n", "reason"), [(49, "50 items"), (50, "")])
@@ -208,6 +222,11 @@ def test_small_denominators_are_a_unit_and_no_fault():
     two = ratio_difference(ratio_rows(a, b / 1e6, c, d / 1e6), ASK)
     assert not two.test.insufficient
     assert two.test.p_greater == pytest.approx(one.test.p_greater)
+
+
+def test_fieller_of_two_items_is_finite_where_the_denominator_is_sure():
+    found = fieller([1.0, 2.0], [3.0, 3.0], 0.25)
+    assert [found.low, found.high] == pytest.approx([(1.5 - 0.5) / 3, (1.5 + 0.5) / 3])
 
 
 def test_two_items_have_a_spread_and_one_has_none():
