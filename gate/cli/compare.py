@@ -10,7 +10,7 @@ from gate.cli.targets import refuse_inputs, write_text
 from gate.planning.first_look import FirstLook, first_look, look_document
 from gate.planning.look_words import look_lines
 from gate.planning.proposal import propose
-from gate.report.document import to_json
+from gate.report.model import to_json
 from gate.run.intake import Files
 from gate.safe import quoted, terminal_line
 from gate.values import GateError

@@ -32,10 +32,12 @@ def _say(error: GateError, argv: Sequence[str], streams: Streams) -> None:
 
 
 def _write_document(error: GateError, argv: Sequence[str], streams: Streams) -> None:
-    from gate.report.document import error_document  # costs more than most errors need
+    from msgspec import to_builtins  # costs more than most errors need
+
+    from gate.report.model import error_report
 
     target = _json_target(argv)
-    text = json.dumps(error_document(error), ensure_ascii=True, sort_keys=True) + "\n"
+    text = json.dumps(to_builtins(error_report(error)), ensure_ascii=True, sort_keys=True) + "\n"
     if target == "-":
         streams.print(text)
     elif target is not None and _may_replace(Path(target)):

@@ -17,7 +17,7 @@ from gate.planning.variances import Variances, declared, of_rerun, pilot_varianc
 from gate.planning.world import Key, World, world_of
 from gate.policy.load import load
 from gate.policy.model import Items, Policy
-from gate.report.document import to_json
+from gate.report.model import to_json
 from gate.safe import terminal_line
 from gate.stats.methods import default_test
 from gate.values import LARGEST, GateError

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
-from typing import Any
 
 from gate.cli.streams import Streams, colours
+from gate.report.model import Document, to_json
 
 EPILOG = """\
 examples:
@@ -45,7 +44,7 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     return 0
 
 
-def rendered(document: Mapping[str, Any], form: str, *, colour: bool = False) -> str:
+def rendered(document: Document, form: str, *, colour: bool = False) -> str:
     """One format. Each is imported only when it is asked for."""
     if form == "text":
         from gate.report.text import text
@@ -56,9 +55,7 @@ def rendered(document: Mapping[str, Any], form: str, *, colour: bool = False) ->
 
         return markdown.markdown(document) if form == "markdown" else markdown.comment(document)
     if form == "json":
-        from gate.report.document import to_json
-
-        return to_json(dict(document))
+        return to_json(document)
     from importlib import import_module
 
     return str(getattr(import_module(f"gate.report.{form}"), form)(document))

@@ -15,9 +15,7 @@ from gate.cli import output
 from gate.cli.streams import Streams
 from gate.cli.targets import check_targets
 from gate.policy.load import LoadedPolicy, load
-from gate.run.intake import Files
-from gate.run.pipeline import run
-from gate.run.request import Request
+from gate.run import Files, Request, evaluate
 from gate.values import GateError
 
 EPILOG = """\
@@ -139,10 +137,9 @@ def decide(
         now=datetime.now(UTC).isoformat(timespec="seconds"),
         tool_version=__version__,
     )
-    report = output.report_of(run(request))
+    report = evaluate(request)
     output.deliver(report, args, streams)
-    code = int(report["exit_code"])
-    return 0 if report["verdict"] in forgiven else code
+    return 0 if report.verdict in forgiven else report.exit_code
 
 
 def _forgiven(text: str) -> set[str]:

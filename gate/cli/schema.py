@@ -49,7 +49,8 @@ def schema_of(name: str) -> dict[str, Any]:
         from gate.history.schema import history_schema
 
         return history_schema()
-    from gate.report import schema
+    from gate.report.model import ErrorReport, Report, Reports, json_schema
 
-    made = {"report": schema.report_schema, "reports": schema.reports_schema, "error": schema.error_schema}
-    return made[name]()
+    if name == "error":
+        return json_schema(ErrorReport)
+    return json_schema(Reports if name == "reports" else Report)

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gate.cli.streams import Streams
 from gate.safe import terminal_line
-from gate.values import EXIT_BLOCK, GateError
+from gate.values import EXIT_BLOCK, GateError, Status
 
 if TYPE_CHECKING:
     from gate.planning.reproduce import Moment
     from gate.policy.load import LoadedPolicy
+    from gate.report.model import Report, Reports
 
 EPILOG = """\
 examples:
@@ -67,38 +68,39 @@ def _promoted(args: argparse.Namespace, streams: Streams) -> int:
 def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
     from gate.planning import reproduce
     from gate.policy.load import load
-    from gate.report.document import to_json
+    from gate.report.model import ErrorReport, reports_of, to_json
     from gate.report.saved import read_report
 
     saved = read_report(args.report)
-    reports = saved.get("reports", [saved])
-    if "error" in saved:
+    reports = reports_of(saved)
+    if isinstance(saved, ErrorReport):
         raise GateError("nothing_decided", "the document is an error: there is no decision to reproduce")
     _check_files(reports)
     resting = any(reproduce.rests_on_history(report) for report in reports)
     if resting and args.history is None:
         raise reproduce.needs_history()
     text = Path(args.report).read_text(encoding="utf-8")
-    first: dict[str, Any] | None = None
+    first = ""
     for moment in _moments(args.history, reports):
-        fresh = _again(reports, moment)
-        if to_json(fresh) == text:
-            streams.print(f"reproduced to the byte: {terminal_line(args.report)} ({saved['verdict']})")
+        fresh = to_json(_again(reports, moment))
+        if fresh == text:
+            streams.print(f"reproduced to the byte: {terminal_line(args.report)} ({saved.verdict})")
             return 0
         first = first or fresh
-    if first is None:
+    if not first:
         streams.print("does not reproduce: the history holds this candidate against another baseline system")
         return EXIT_BLOCK
-    found = reproduce.first_difference(saved, json.loads(to_json(first))) or "the layout of the JSON differs"
-    if load(reports[0]["provenance"]["policy"]).policy.cycles.feedback == "verdict":
+    difference = reproduce.first_difference(json.loads(text), json.loads(first))
+    found = difference or "the layout of the JSON differs"
+    if load(str(reports[0].provenance.policy)).policy.cycles.feedback == "verdict":
         found = f"{found.partition(': ')[0]} (values withheld: cycles.feedback is verdict)"
-    if args.history is None and any(report["cycles"].get("recorded") for report in reports):
+    if args.history is None and any(report.cycles.recorded for report in reports):
         found += "; earlier records may have had a say: add --history FILE"
     streams.print(f"does not reproduce: {terminal_line(found)}")
     return EXIT_BLOCK
 
 
-def _moments(place: str | None, reports: list[dict[str, Any]]) -> Sequence[Moment | None]:
+def _moments(place: str | None, reports: Sequence[Report]) -> Sequence[Moment | None]:
     """Without a history there is one way to make a report."""
     from gate.history.session import store_for
     from gate.planning.reproduce import moments
@@ -106,7 +108,7 @@ def _moments(place: str | None, reports: list[dict[str, Any]]) -> Sequence[Momen
     return [None] if place is None else moments(store_for(place).read(), reports[0])
 
 
-def _check_files(reports: list[dict[str, Any]]) -> None:
+def _check_files(reports: Sequence[Report]) -> None:
     """Every file is there, and is the one of that run; the version too."""
     from gate import __version__
     from gate.artifacts.content import open_content
@@ -114,8 +116,8 @@ def _check_files(reports: list[dict[str, Any]]) -> None:
     from gate.policy.load import load
 
     for report in reports:
-        if report["tool_version"] != __version__:
-            raise reproduce.other_version(report["tool_version"], __version__)
+        if report.tool_version != __version__:
+            raise reproduce.other_version(report.tool_version, __version__)
         for what, path, wanted in reproduce.files_of(report):
             if not Path(path).is_file():
                 raise reproduce.no_file(what, path)
@@ -129,55 +131,48 @@ def _check_files(reports: list[dict[str, Any]]) -> None:
                 raise reproduce.other_file(what, path, found, wanted)
 
 
-def _again(reports: list[dict[str, Any]], moment: Moment | None) -> dict[str, Any]:
+def _again(reports: Sequence[Report], moment: Moment | None) -> Report | Reports:
     """The same run once more; what it records is kept in memory only."""
     from gate import __version__
-    from gate.cli.output import report_of
     from gate.history.store import MemoryStore
     from gate.policy.load import load
-    from gate.run.intake import Files
-    from gate.run.pipeline import run
-    from gate.run.request import Request
+    from gate.run import Files, Request, evaluate
 
-    provenance = reports[0]["provenance"]
-    loaded = load(provenance["policy"])
+    provenance = reports[0].provenance
+    loaded = load(str(provenance.policy))
     sets = {
-        name: Files(pair["baseline"]["path"], pair["candidate"]["path"])
-        for name, pair in provenance.get("sets", {}).items()
+        name: Files(pair.baseline.path, pair.candidate.path) for name, pair in (provenance.sets or {}).items()
     }
     request = Request(
         loaded=loaded,
-        baseline=provenance["baseline"]["path"],
-        candidates=tuple(report["provenance"]["candidate"]["path"] for report in reports),
+        baseline=provenance.baseline.path,
+        candidates=tuple(report.provenance.candidate.path for report in reports),
         sets=sets,
         store=None if moment is None else MemoryStore(moment.history),
-        read_only=moment is not None and not reports[0]["cycles"]["recorded"],
+        read_only=moment is not None and not reports[0].cycles.recorded,
         ci={} if moment is None else moment.ci,
-        reveal=loaded.policy.cycles.feedback == "verdict" and reports[0]["gating"]["delta"] is not None,
-        decides=reports[0].get("decides", True),
-        policy_since=cache(partial(_policy_since, provenance, loaded)),
-        cycle=provenance.get("cycle"),
-        baseline_id=provenance.get("baseline_id"),
+        reveal=loaded.policy.cycles.feedback == "verdict" and reports[0].gating.delta is not None,
+        decides=reports[0].decides,
+        policy_since=cache(partial(_policy_since, provenance.policy_since or "", loaded)),
+        cycle=provenance.cycle if isinstance(provenance.cycle, str) else None,
+        baseline_id=provenance.baseline_id,
         now=_day(reports, [(waiver.rule, waiver.expires) for waiver in loaded.policy.waivers]),
         tool_version=__version__,
     )
-    return report_of(run(request))
+    return evaluate(request)
 
 
-def _policy_since(provenance: dict[str, Any], loaded: LoadedPolicy) -> str:
+def _policy_since(saved: str, loaded: LoadedPolicy) -> str:
     """The time that the report states, but no earlier than the repository at hand knows it."""
     from gate.ci.policy_age import checkout_since
     from gate.cycles.history_cautions import moment
 
-    saved = str(provenance.get("policy_since", ""))
     known = checkout_since(loaded.path, loaded.decision_digest) if saved else ""
     times = [(when, text) for text in (saved, known) if (when := moment(text)) is not None]
     return max(times)[1] if times else ""
 
 
-def _day(reports: list[dict[str, Any]], waivers: list[tuple[str, str]]) -> str:
+def _day(reports: Sequence[Report], waivers: list[tuple[str, str]]) -> str:
     """Today, or an earlier day on which the waivers that the reports used were in force."""
-    used = {
-        reason["rule"] for report in reports for reason in report["reasons"] if reason["status"] == "waived"
-    }
+    used = {reason.rule for report in reports for reason in report.reasons if reason.status == Status.WAIVED}
     return min([datetime.now(UTC).date().isoformat(), *(day for rule, day in waivers if rule in used)])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
 
 from gate.compare.every_rule import measure
 from gate.compare.model import Comparison
@@ -16,13 +17,14 @@ from gate.compare.selection import oriented_pairs, select
 from gate.planning.proposal import Proposal
 from gate.policy.load import loads
 from gate.policy.model import Policy
-from gate.report.document import changes, comparison
+from gate.report.model import Flaky
+from gate.run.blocks import changes, comparison
 from gate.run.intake import Files, ItemSet, item_sets
 from gate.stats.methods import default_test
 from gate.stats.power import smallest_effect
 from gate.stats.procedures import run
 from gate.stats.reference import sd_difference
-from gate.values import Caution
+from gate.values import Caution, Status
 
 ALPHA = 0.05
 LEVEL = ALPHA / 2
@@ -151,20 +153,21 @@ def _means(item_set: ItemSet) -> dict[str, float]:
 
 def look_document(look: FirstLook) -> dict[str, Any]:
     """``gate.compare/1``: the gating block of a report, and what a policy could claim. No verdict."""
-    block = comparison(look.gating, {look.gating.rule: "reported"})
+    block = comparison(look.gating, Status.REPORTED)
     return {
         "schema": "gate.compare/1",
         "baseline": look.files.baseline,
         "candidate": look.files.candidate,
         "format": look.proposal.format,
         "direction_assumed": look.assumed,
-        "gating": block
-        | {"margin": None, "flaky": dict(look.gating.flaky), "seed_reading": look.gating.seed_reading},
+        "gating": {
+            **to_builtins(block),
+            "margin": None,
+            "flaky": Flaky(**look.gating.flaky),
+            "seed_reading": look.gating.seed_reading,
+        },
         "changes": changes(look.gating.changes),
         "largest_margin": {"observed": look.gating.delta, "proven": look.proven},
         "smallest_effect_seen": dict(look.seen),
-        "cautions": [
-            *({"code": caution.code, "message": caution.message} for caution in look.cautions),
-            *block["cautions"],
-        ],
+        "cautions": [*look.cautions, *block.cautions],
     }

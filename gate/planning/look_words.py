@@ -4,33 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.planning.first_look import FirstLook, look_document
+from gate.planning.first_look import FirstLook
 from gate.report import sentences
+from gate.run.blocks import changes, gating
+from gate.values import Status
 from gate.words import count, number, signed
 
 
 def look_lines(look: FirstLook) -> Iterator[str]:
     """All lines."""
-    document = look_document(look)
-    gating, proposal = document["gating"], look.proposal
+    block, proposal = gating(look.gating, Status.REPORTED), look.proposal
+    cautions = (*look.cautions, *block.cautions)
     kind = "pass/fail" if proposal.gating.kind == "binary" else "graded"
     by = "the format's own ids" if proposal.id is None else proposal.id
     repeats = "" if proposal.repeat is None else f", runs by {proposal.repeat}"
     items = f"{count(look.pairs, 'item')} by {by}{repeats}"
     yield f"{look.files.baseline} -> {look.files.candidate} ({proposal.format}, {items})"
     assumed = " (assumed: nothing says which way is better)" if look.assumed else ""
-    yield f"{gating['metric']}: {kind}, {gating['direction']} is better{assumed}"
-    yield from (f"warning: {text}" for text in sentences.warnings(document))
+    yield f"{block.metric}: {kind}, {block.direction} is better{assumed}"
+    yield from (f"warning: {text}" for text in sentences.warnings(cautions))
     yield ""
-    facts = [*sentences.four_lines(document), ("Reading", sentences.reading(gating))]
+    lines = sentences.four_lines(block, changes(look.gating.changes), cautions)
+    facts = [*lines, ("Reading", sentences.reading(block))]
     width = max(len(label) for label, _ in facts)
     yield from (f"  {label:{width}}  {text}" for label, text in facts if text)
     yield ""
     yield from _claims(look)
-    cautions = [caution for caution in document["cautions"] if caution["code"] not in sentences.WARNINGS]
-    yield from (f"  caution: {caution['message']}" for caution in cautions[:8])
-    if len(cautions) > 8:
-        yield f"  and {len(cautions) - 8} more cautions"
+    others = [caution for caution in cautions if caution.code not in sentences.WARNINGS]
+    yield from (f"  caution: {caution.message}" for caution in others[:8])
+    if len(others) > 8:
+        yield f"  and {len(others) - 8} more cautions"
     yield from _next(look)
 
 

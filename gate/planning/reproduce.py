@@ -8,7 +8,9 @@ from typing import Any
 
 from gate.cycles.chain import History, Order, order_of
 from gate.cycles.record import Record
+from gate.report.model import Report
 from gate.run.identity import recordable
+from gate.run.intake import NO_FILE
 from gate.safe import quoted
 from gate.values import GateError
 
@@ -24,7 +26,7 @@ class Moment:
     ci: Mapping[str, str]
 
 
-def moments(history: History, report: Mapping[str, Any]) -> list[Moment]:
+def moments(history: History, report: Report) -> list[Moment]:
     """When this report may have been made: now, before each run that the history holds, at a branch's end.
 
     A run that the history holds explains its report alone: only what it found when it was recorded.
@@ -32,12 +34,11 @@ def moments(history: History, report: Mapping[str, Any]) -> list[Moment]:
     records, order = history.records, order_of(history.records)
     starts = [k for k, record in enumerate(records) if record.kind in {"intent", "outcome"}]
     own = [k for k in starts if _is_of(report, records[k])]
-    cycles = report["cycles"]
-    alone = bool(own) and cycles.get("recorded") and not cycles.get("replayed")
+    alone = bool(own) and report.cycles.recorded and not report.cycles.replayed
     if alone:
         starts = [k for k in own if records[k].is_first or records[k].baseline["id"] == _baseline_id(report)]
     starts.sort(key=lambda k: (k not in own, k))
-    started = any(caution["code"] == "history_started" for caution in report["cautions"])
+    started = any(caution.code == "history_started" for caution in report.cautions)
     found = [
         Moment(_known_at(history, order, records[k], started=started), records[k].ci)
         for k in starts[:MOST_MOMENTS]
@@ -53,19 +54,18 @@ def moments(history: History, report: Mapping[str, Any]) -> list[Moment]:
     return [*found, *branches[:MOST_MOMENTS], Moment(history, {})]
 
 
-def _is_of(report: Mapping[str, Any], record: Record) -> bool:
+def _is_of(report: Report, record: Record) -> bool:
     """Whether the record is of the report's candidate, by either schema's digest."""
-    parts = (part.partition(":") for part in report["signature"].split("|"))
+    parts = (part.partition(":") for part in report.signature.split("|"))
     digest = next((value for name, _, value in parts if name == "candidate"), "")
     return any(known.startswith(digest) for known in (record.contender[1], record.candidate["digest"]))
 
 
-def _baseline_id(report: Mapping[str, Any]) -> str:
+def _baseline_id(report: Report) -> str:
     """The baseline's system as the report states it, given or in its results."""
-    provenance = report["provenance"]
-    baseline = provenance["baseline"]
-    own = baseline.get("system") or (baseline.get("facts") or {}).get("model") or ""
-    return recordable(str(provenance.get("baseline_id") or own))
+    baseline = report.provenance.baseline
+    own = baseline.system or (baseline.facts or {}).get("model") or ""
+    return recordable(str(report.provenance.baseline_id or own))
 
 
 def _known_at(history: History, order: Order, record: Record, *, started: bool) -> History | None:
@@ -107,32 +107,31 @@ def first_difference(saved: Any, fresh: Any, path: str = "") -> str | None:
     return None if same else f"{path}: saved {_shown(saved)}, again {_shown(fresh)}"
 
 
-def rests_on_history(report: Mapping[str, Any]) -> bool:
+def rests_on_history(report: Report) -> bool:
     """Whether an earlier look or a required streak had a say in it."""
-    cycles = report["cycles"]
-    return bool(cycles["required"] > 1 or cycles["look"] > 1 or cycles.get("replayed"))
+    return report.cycles.required > 1 or report.cycles.look > 1 or report.cycles.replayed
 
 
-def files_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def files_of(report: Report) -> Iterator[tuple[str, str, str]]:
     """(what, path, SHA-256) of every file behind a report."""
-    provenance = report["provenance"]
-    yield "policy", _stated(provenance, "policy"), _stated(report["policy"], "file_digest")
-    sets = {"": provenance, **{f" of set {name}": pair for name, pair in provenance.get("sets", {}).items()}}
+    provenance = report.provenance
+    yield "policy", _stated(provenance.policy, "policy"), _stated(report.policy.file_digest, "file_digest")
+    sets = {"": provenance, **{f" of set {name}": pair for name, pair in (provenance.sets or {}).items()}}
     for name, pair in sets.items():
-        for side in ("baseline", "candidate"):
-            if name and pair[side].get("path") == "-":  # a set that only has limits
+        for side, source in (("baseline", pair.baseline), ("candidate", pair.candidate)):
+            if name and source.path == NO_FILE:  # a set that only has limits
                 continue
-            yield f"{side}{name}", _stated(pair[side], "path"), _stated(pair[side], "sha256")
+            yield f"{side}{name}", _stated(source.path, "path"), _stated(source.sha256, "sha256")
 
 
-def _stated(block: Mapping[str, Any], key: str) -> str:
-    if not block.get(key):
+def _stated(value: str | None, key: str) -> str:
+    if not value:
         raise GateError(
             "report_incomplete",
             f"the report does not say which files it was made from ({key} is missing)",
             help="give the report as gate run wrote it",
         )
-    return str(block[key])
+    return value
 
 
 def other_file(what: str, path: str, found: str, wanted: str) -> GateError:

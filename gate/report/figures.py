@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from gate.report.model import Interval
 from gate.words import number, p_value, signed
-
-Block = Mapping[str, Any]
 
 
 def difference(value: float | None, kind: str) -> str:
@@ -26,17 +22,20 @@ def points(value: float, sign: str = "") -> str:
     return f"{text[:-1] if text.endswith('0') else text} points"
 
 
-def span(interval: Block | None) -> str:
+def span(interval: Interval | None) -> str:
     """``[+0.0133, +0.0386]``; an end that the data cannot bound is named so."""
-    if interval is None:
-        return "none"
-    ends = ["unbounded" if interval[key] is None else signed(interval[key]) for key in ("low", "high")]
-    return f"[{ends[0]}, {ends[1]}]"
+    return "none" if interval is None else ends(interval.low, interval.high)
 
 
-def confidence(interval: Block | None) -> str:
+def ends(low: float | None, high: float | None) -> str:
+    """The same from the two ends."""
+    words = ["unbounded" if end is None else signed(end) for end in (low, high)]
+    return f"[{words[0]}, {words[1]}]"
+
+
+def confidence(interval: Interval | None) -> str:
     """``95 %``; more digits where a look ledger asks for them."""
-    return "" if interval is None else f"{100 * interval['confidence']:.4g} %"
+    return "" if interval is None else f"{100 * interval.confidence:.4g} %"
 
 
 def percent(share: float | None) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
@@ -16,10 +15,9 @@ from gate.report.charts.histogram import bars, spread
 from gate.report.charts.runchart import points_of, run_chart
 from gate.report.charts.strata import strata
 from gate.report.environment import html_environment, source
-from gate.report.figures import difference, span
+from gate.report.figures import difference, ends
+from gate.report.model import Document, Report, reports_of
 from gate.safe import cut, visible
-
-Report = Mapping[str, Any]
 
 LARGEST_PAGE = 3_000_000
 """Bytes. Larger pages are slow to open and refused as attachments."""
@@ -43,15 +41,15 @@ _LADDER = (
 )
 
 
-def html(document: Report) -> str:
+def html(document: Document) -> str:
     """The page, at most 3 MB: changed items are left out from the smallest change on, and counted."""
     pages = (_page(document, detail) for detail in _LADDER)
     return next((page for page in pages if len(page.encode()) <= LARGEST_PAGE), _page(document, None))
 
 
-def _page(document: Report, detail: Detail | None) -> str:
+def _page(document: Document, detail: Detail | None) -> str:
     """detail: None for verdict and why alone, where texts are so long that nothing else fits."""
-    reports = [] if "error" in document else list(document.get("reports", [document]))
+    reports = reports_of(document)
     style, script = source("report.css"), source("report.js")
     most = detail or Detail(0, 0)
     return (
@@ -70,7 +68,7 @@ def _page(document: Report, detail: Detail | None) -> str:
             plot=_PLOTS,
             change_rows=change_rows,
             difference=difference,
-            span=span,
+            ends=ends,
         )
     )
 
@@ -105,9 +103,9 @@ def change_rows(report: Report, names: list[str], budget: int) -> tuple[Markup, 
 
 def _changes(report: Report, names: list[str]) -> Iterator[Markup]:
     """Both lists at once, by size of the change, so that a cut leaves out the smallest on both sides."""
-    both = [("worse", change) for change in report["changes"]["lost"]]
-    both += [("better", change) for change in report["changes"]["gained"]]
-    both.sort(key=lambda entry: -abs(entry[1]["delta"]))
+    both = [("worse", change) for change in report.changes.lost]
+    both += [("better", change) for change in report.changes.gained]
+    both.sort(key=lambda entry: -abs(entry[1].delta))
     for word, change in both:
         row = rows.change_row(change)
         shown = Markup("").join(Markup("<td>{}</td>").format(_short(row.text(name))) for name in names)

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
-from typing import Any
 
 from gate.report import sentences
+from gate.report.model import Document, ErrorFacts, ErrorReport, Report, reports_of
 from gate.report.rows import rule_rows
 from gate.safe import visible
-
-Report = Mapping[str, Any]
 
 _SKIPPED = {"not decided", "not gated", "reported"}
 
 
-def junit(document: Report) -> str:
+def junit(document: Document) -> str:
     """One suite a report. A rule that fails or stays open is a failure, what was not gated is skipped.
 
     Cycles still missing are skipped, not failed: nothing went wrong. An error document (exit 2) is one case
     with an error.
     """
     root = ET.Element("testsuites", name="gate")
-    if "error" in document:
-        _error(root, document["error"])
-    else:
-        for report in document.get("reports", [document]):
-            _suite(root, report, alone="reports" not in document)
+    if isinstance(document, ErrorReport):
+        _error(root, document.error)
+    for report in reports_of(document):
+        _suite(root, report, alone=isinstance(document, Report))
     _count(root)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
@@ -37,14 +33,14 @@ def _suite(root: ET.Element, report: Report, *, alone: bool) -> None:
     title = name if alone else f"{name}: {visible(sentences.candidate(report))}"
     suite = ET.SubElement(root, "testsuite", name=title)
     properties = ET.SubElement(suite, "properties")
-    for key, value in (("verdict", sentences.verdict(report)), ("signature", report["signature"])):
-        ET.SubElement(properties, "property", name=key, value=visible(str(value)))
-    for text in sentences.warnings(report):
+    for key, value in (("verdict", sentences.verdict(report)), ("signature", report.signature)):
+        ET.SubElement(properties, "property", name=key, value=visible(value))
+    for text in sentences.warnings(report.cautions):
         ET.SubElement(properties, "property", name="warning", value=visible(text))
     for row in rule_rows(report):
         _case(suite, name, row.rule, row.status, row.message)
-    if report["cycles"]["required"] > 1:
-        missing = report["cycles"]["passed"] < report["cycles"]["required"]
+    if report.cycles.required > 1:
+        missing = report.cycles.passed < report.cycles.required
         _case(suite, name, "cycles", "reported" if missing else "pass", sentences.cycles(report))
 
 
@@ -60,13 +56,12 @@ def _case(suite: ET.Element, group: str, rule: str, status: str, message: str) -
         ET.SubElement(case, "system-out").text = f"{status}: {text}"
 
 
-def _error(root: ET.Element, error: Mapping[str, Any]) -> None:
+def _error(root: ET.Element, error: ErrorFacts) -> None:
     suite = ET.SubElement(root, "testsuite", name="gate")
     case = ET.SubElement(suite, "testcase", classname="gate", name="cannot decide")
-    place = f"{error['where']}: " if error["where"] else ""
-    text = visible(f"{place}{error['message']}")
-    found = ET.SubElement(case, "error", type=visible(error["code"]), message=text)
-    found.text = visible(error["help"]) or text
+    text = visible(sentences.fault(error))
+    found = ET.SubElement(case, "error", type=visible(error.code), message=text)
+    found.text = visible(error.help) or text
 
 
 def _count(root: ET.Element) -> None:

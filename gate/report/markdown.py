@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gate.report import rows, sentences
 from gate.report.environment import markdown_environment
-
-Report = Mapping[str, Any]
+from gate.report.model import Document, ErrorReport, Report, Reports, reports_of
 
 LARGEST_SUMMARY = 512 * 1024
 """Bytes. A CI summary above 1 MiB is dropped as a whole, verdict and all."""
@@ -32,39 +31,39 @@ _COMMENT = (Detail(10, 40, 15), Detail(3, 12, 6), Detail(0, 5, 3))
 _NOTHING = Detail(0, 0, 0)
 
 
-def markdown(report: Report) -> str:
+def markdown(document: Document) -> str:
     """The summary, at most 512 KiB. The first two lines are the verdict and why."""
-    found = (_rendered(report, detail) for detail in _SUMMARY)
-    return next((text for text in found if len(text.encode()) <= LARGEST_SUMMARY), _shortest(report))
+    found = (_rendered(document, detail) for detail in _SUMMARY)
+    return next((text for text in found if len(text.encode()) <= LARGEST_SUMMARY), _shortest(document))
 
 
-def comment(report: Report) -> str:
+def comment(document: Document) -> str:
     """The same for a pull request: at most 60,000 characters, with the marker of its policy at the end."""
-    end = f"\n{marker(report)}\n"
-    found = (_rendered(report, detail) + end for detail in _COMMENT)
-    return next((text for text in found if len(text) <= LARGEST_COMMENT), _shortest(report) + end)
+    end = f"\n{marker(document)}\n"
+    found = (_rendered(document, detail) + end for detail in _COMMENT)
+    return next((text for text in found if len(text) <= LARGEST_COMMENT), _shortest(document) + end)
 
 
-def marker(report: Report) -> str:
+def marker(document: Document) -> str:
     """An invisible line by which the next run finds the comment of this policy and replaces it."""
-    first = report["reports"][0] if "reports" in report else report
-    name = "" if "error" in first else sentences.name(first)
+    name = "".join(sentences.name(report) for report in reports_of(document)[:1])
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     return f"<!-- paired-gate:{digest[:16]} -->"
 
 
-def _rendered(report: Report, detail: Detail) -> str:
-    name = "error" if "error" in report else "reports" if "reports" in report else "summary"
-    return _template(name, report=report, detail=detail, rows=rows, first=_first)
+def _rendered(document: Document, detail: Detail) -> str:
+    return _template(_TEMPLATES[type(document)], report=document, detail=detail, rows=rows, first=_first)
 
 
-def _shortest(report: Report) -> str:
+_TEMPLATES = {ErrorReport: "error", Reports: "reports", Report: "summary"}
+
+
+def _shortest(document: Document) -> str:
     """Verdict and why alone, where texts are so long that nothing else fits."""
-    if "error" in report:
-        return _rendered(report, _NOTHING)
-    first = report["reports"][0] if "reports" in report else report
-    why = sentences.why_several(report) if "reports" in report else sentences.why(report)
-    return _template("short", verdict=report["verdict"], why=why, report=first)
+    if isinstance(document, ErrorReport):
+        return _rendered(document, _NOTHING)
+    first = reports_of(document)[0]
+    return _template("short", verdict=document.verdict, why=sentences.why(document), report=first)
 
 
 def _template(name: str, **values: Any) -> str:

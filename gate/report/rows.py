@@ -8,10 +8,15 @@ from itertools import islice
 from typing import Any
 
 from gate.report.figures import compact, difference, span, whole
+from gate.report.model import Change, Comparison, Report
 from gate.report.sentences import icon, said
+from gate.values import Mode, Role, Status
 from gate.words import number, p_value
 
-ORDER = ("error", "fail", "inconclusive", "waived", "pass", "not_decided", "not_gated", "reported")
+ORDER = (
+    *(Status.ERROR, Status.FAIL, Status.INCONCLUSIVE, Status.WAIVED),
+    *(Status.PASS, Status.NOT_DECIDED, Status.NOT_GATED, Status.REPORTED),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,68 +56,67 @@ class ChangeRow:
     baseline: str
     candidate: str
     delta: str
-    shown: Mapping[str, Any]
+    shown: Mapping[str, str | None]
 
     def text(self, name: str) -> str:
         """A field to print with the item, empty where the item has none."""
-        found = self.shown.get(name)
-        return "" if found is None else str(found)
+        return self.shown.get(name) or ""
 
 
-def rule_rows(report: Mapping[str, Any], most: int | None = None) -> list[RuleRow]:
+def rule_rows(report: Report, most: int | None = None) -> list[RuleRow]:
     """Every rule, or the first ``most``, in the order a person should read them."""
     return [
         RuleRow(
-            icon(reason["status"]),
-            said(reason["status"]),
-            reason["rule"],
-            reason["observed"],
-            reason["required"],
-            reason["message"],
+            icon(reason.status),
+            said(reason.status),
+            reason.rule,
+            reason.observed,
+            reason.required,
+            reason.message,
         )
-        for reason in sorted(report["reasons"], key=lambda reason: rank(reason["status"]))[:most]
+        for reason in sorted(report.reasons, key=lambda reason: rank(reason.status))[:most]
     ]
 
 
-def rank(status: str) -> int:
+def rank(status: Status) -> int:
     """Position of a status: what needs attention comes first."""
-    return ORDER.index(status) if status in ORDER else len(ORDER)
+    return ORDER.index(status)
 
 
-def comparisons(report: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def comparisons(report: Report) -> Iterator[Comparison]:
     """Gating first, then guardrails and slices with what matters first, then what is only watched."""
-    yield report["gating"]
-    rest = [*report["guardrails"], *report["slices"]]
-    yield from sorted(rest, key=lambda block: rank(block["status"]))
-    yield from report["watch"]
+    yield report.gating
+    rest = [*report.guardrails, *report.slices]
+    yield from sorted(rest, key=lambda block: rank(block.status))
+    yield from report.watch
 
 
-def numbers_rows(report: Mapping[str, Any], most: int | None = None) -> list[NumbersRow]:
+def numbers_rows(report: Report, most: int | None = None) -> list[NumbersRow]:
     """The numbers behind every rule, or behind the first ``most``."""
     return [_numbers(block) for block in islice(comparisons(report), most)]
 
 
-def number_of_comparisons(report: Mapping[str, Any]) -> int:
+def number_of_comparisons(report: Report) -> int:
     """How many rows there are in all."""
-    return 1 + sum(len(report[key]) for key in ("guardrails", "slices", "watch"))
+    return 1 + len(report.guardrails) + len(report.slices) + len(report.watch)
 
 
-def _numbers(block: Mapping[str, Any]) -> NumbersRow:
-    adjusted = block.get("p_adjusted")
-    plain = block["p_two_sided" if block["role"] == "watch" else "p_value"]
+def _numbers(block: Comparison) -> NumbersRow:
+    adjusted = block.p_adjusted
+    plain = block.p_two_sided if block.role == Role.WATCH else block.p_value
     p = plain if adjusted is None else adjusted
     return NumbersRow(
-        icon(block["status"]),
-        said(block["status"]),
-        block["rule"],
-        whole(block["n"]),
-        _or_dash(block["baseline"], number),
-        _or_dash(block["candidate"], number),
-        "" if block["delta"] is None else difference(block["delta"], block["kind"]),
-        "" if block["interval"] is None else span(block["interval"]),
+        icon(block.status),
+        said(block.status),
+        block.rule,
+        whole(block.n),
+        _or_dash(block.baseline, number),
+        _or_dash(block.candidate, number),
+        "" if block.delta is None else difference(block.delta, block.kind),
+        "" if block.interval is None else span(block.interval),
         "" if p is None else p_value(p) + (" adj." if adjusted is not None else ""),
         bound(block),
-        _or_dash(block["mde"], number),
+        _or_dash(block.mde, number),
     )
 
 
@@ -120,25 +124,25 @@ def _or_dash(value: float | None, form: Any) -> str:
     return "" if value is None else str(form(value))
 
 
-def bound(block: Mapping[str, Any]) -> str:
+def bound(block: Comparison) -> str:
     """What the policy sets for this comparison: a margin, tolerance, limit or share."""
-    low, high = block.get("bound"), block.get("upper_bound")
-    words = {"gating": "margin", "limit": "at least"}
-    found = [f"{words.get(block['mode'], 'tolerance')} {number(low)}"] if low is not None else []
+    low, high = block.bound, block.upper_bound
+    words = {Mode.GATING: "margin", Mode.LIMIT: "at least"}
+    found = [f"{words.get(block.mode, 'tolerance')} {number(low)}"] if low is not None else []
     return " and ".join([*found, *([f"at most {number(high)}"] if high is not None else [])])
 
 
-def change_rows(found: Sequence[Mapping[str, Any]], most: int) -> list[ChangeRow]:
+def change_rows(found: Sequence[Change], most: int) -> list[ChangeRow]:
     """The first ``most`` changed items, largest change first."""
     return [change_row(change) for change in found[:most]]
 
 
-def change_row(change: Mapping[str, Any]) -> ChangeRow:
+def change_row(change: Change) -> ChangeRow:
     """One changed item, formatted."""
     return ChangeRow(
-        str(change["id"]),
-        compact(change["baseline"]),
-        compact(change["candidate"]),
-        compact(change["delta"], "+"),
-        change.get("shown") or {},
+        change.id,
+        compact(change.baseline),
+        compact(change.candidate),
+        compact(change.delta, "+"),
+        change.shown,
     )

@@ -6,17 +6,18 @@ import json
 import math
 from typing import Any
 
+import msgspec
+
 from gate.artifacts.content import open_content
-from gate.report.conforms import first_fault
-from gate.report.schema import error_schema, report_schema, reports_schema
+from gate.report.model import Document
 from gate.safe import quoted
 from gate.values import GateError
 
-SCHEMAS = {"gate.report/1": report_schema, "gate.reports/1": reports_schema, "gate.error/1": error_schema}
+NAMES = ("gate.report/1", "gate.reports/1", "gate.error/1")
 _LARGEST = 2**63
 
 
-def read_report(path: str) -> dict[str, Any]:
+def read_report(path: str) -> Document:
     """The document in ``path``: one report, several challengers or an error.
 
     Errors: ``not_a_report`` for anything else, with what is wrong; ``report_version`` for a schema of this
@@ -30,22 +31,24 @@ def read_report(path: str) -> dict[str, Any]:
     return checked(document, path)
 
 
-def checked(document: Any, path: str = "") -> dict[str, Any]:
-    """The document itself, if it is one of ours."""
+def checked(document: Any, path: str = "") -> Document:
+    """The document as a value, if it is one of ours."""
     name = document.get("schema") if isinstance(document, dict) else None
-    if not isinstance(name, str) or name not in SCHEMAS:
+    if name not in NAMES:
         raise _unknown(name, path)
-    fault = first_fault(document, SCHEMAS[name]())
-    if fault is not None:
-        raise _bad(f"not a valid {name} document: {fault}", path)
-    return dict(document)
+    try:
+        found: Document = msgspec.convert(document, Document)
+    except (msgspec.ValidationError, UnicodeError, RecursionError) as error:
+        text = str(error).replace("`", "").replace("$.", "")
+        raise _bad(f"not a valid {name} document: {quoted(text, 200)[1:-1]}", path) from None
+    return found
 
 
 def _unknown(name: Any, path: str) -> GateError:
     if isinstance(name, str) and name.startswith("gate."):
         return GateError(
             "report_version",
-            f"this version of gate reads {', '.join(SCHEMAS)} (found {quoted(name)})",
+            f"this version of gate reads {', '.join(NAMES)} (found {quoted(name)})",
             where=path,
             help="render it with the version of gate that wrote it",
         )

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gate.report.model import Document, Report, reports_of
 from gate.report.sentences import candidate
 from gate.safe import csv_cell
 
-Report = Mapping[str, Any]
 
-
-def flips_csv(document: Report) -> str:
+def flips_csv(document: Document) -> str:
     """Changed items on the gating metric: what got worse first, each list largest change first."""
-    reports = _reports(document)
+    reports = reports_of(document)
     changes = [
         (report, word, change)
         for report in reports
-        for word, key in (("worse", "lost"), ("better", "gained"))
-        for change in report["changes"][key]
+        for word, found in (("worse", report.changes.lost), ("better", report.changes.gained))
+        for change in found
     ]
-    names = list(dict.fromkeys(name for _, _, change in changes for name in change.get("shown") or {}))
+    names = list(dict.fromkeys(name for _, _, change in changes for name in change.shown))
     rows = [
         [
             *_of(report, reports),
-            *(change["id"], word, change["baseline"], change["candidate"], change["delta"]),
-            *((change.get("shown") or {}).get(name) or "" for name in names),
+            *(change.id, word, change.baseline, change.candidate, change.delta),
+            *(change.shown.get(name) or "" for name in names),
         ]
         for report, word, change in changes
     ]
@@ -35,25 +34,21 @@ def flips_csv(document: Report) -> str:
     return _written(head, rows)
 
 
-def flagged_csv(document: Report) -> str:
+def flagged_csv(document: Document) -> str:
     """Flaky items with k of K per side: the queue for adjudication or rewriting."""
-    reports = _reports(document)
+    reports = reports_of(document)
     rows = [
         [
             *_of(report, reports),
-            item["id"],
-            *(item[side][key] for side in ("baseline", "candidate") for key in ("passes", "runs")),
-            item["delta"],
+            item.id,
+            *(number for side in (item.baseline, item.candidate) for number in (side.passes, side.runs)),
+            item.delta,
         ]
         for report in reports
-        for item in report["gating"].get("flagged", [])
+        for item in report.gating.flagged or ()
     ]
     sides = ("baseline_passes", "baseline_runs", "candidate_passes", "candidate_runs")
     return _written([*_head(reports), "id", *sides, "delta"], rows)
-
-
-def _reports(document: Report) -> Sequence[Report]:
-    return [] if "error" in document else document.get("reports", [document])
 
 
 def _head(reports: Sequence[Report]) -> list[str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from gate.report import sentences
+from gate.report.model import Document, ErrorFacts, ErrorReport, Report, Reports
 from gate.report.rows import rule_rows
 from gate.safe import cut, terminal_line
-
-Report = Mapping[str, Any]
 
 MOST_RULES = 40
 MOST_CAUTIONS = 12
@@ -25,36 +23,38 @@ _COLOURS = {
 }
 
 
-def text(report: Report, *, colour: bool = False) -> str:
+def text(document: Document, *, colour: bool = False) -> str:
     """The short report. colour: the caller knows that a person reads it on a terminal that shows colours."""
-    if "error" in report:
-        found = _error(report["error"])
+    if isinstance(document, ErrorReport):
+        found = _error(document.error)
+    elif isinstance(document, Reports):
+        found = _several(document, colour)
     else:
-        found = _several(report, colour) if "reports" in report else _one(report, colour)
+        found = _one(document, colour)
     return "\n".join(found) + "\n"
 
 
-def _error(error: Mapping[str, Any]) -> Iterator[str]:
+def _error(error: ErrorFacts) -> Iterator[str]:
     yield "cannot decide"
     yield f"why:  {terminal_line(sentences.fault(error))}"
-    if error["help"]:
-        yield f"help: {terminal_line(error['help'])}"
+    if error.help:
+        yield f"help: {terminal_line(error.help)}"
 
 
-def _several(report: Report, colour: bool) -> Iterator[str]:
-    yield _headline(report["verdict"], report["verdict"], sentences.name(report["reports"][0]), colour)
-    yield f"why: {terminal_line(sentences.why_several(report))}"
-    for one in report["reports"]:
+def _several(report: Reports, colour: bool) -> Iterator[str]:
+    yield _headline(report.verdict, report.verdict, sentences.name(report.reports[0]), colour)
+    yield f"why: {terminal_line(sentences.why(report))}"
+    for one in report.reports:
         yield ""
         yield f"candidate {terminal_line(sentences.candidate(one))}"
         yield from _one(one, colour)
 
 
 def _one(report: Report, colour: bool) -> Iterator[str]:
-    yield _headline(report["verdict"], sentences.verdict(report), sentences.name(report), colour)
+    yield _headline(report.verdict, sentences.verdict(report), sentences.name(report), colour)
     yield f"why:  {terminal_line(sentences.why(report))}"
-    yield f"next: {terminal_line(report['next_step'])}"
-    yield from (f"warning: {terminal_line(text)}" for text in sentences.warnings(report))
+    yield f"next: {terminal_line(report.next_step)}"
+    yield from (f"warning: {terminal_line(text)}" for text in sentences.warnings(report.cautions))
     yield ""
     yield from _gating(report)
     yield ""
@@ -67,9 +67,9 @@ def _headline(word: str, shown: str, name: str, colour: bool) -> str:
 
 
 def _gating(report: Report) -> Iterator[str]:
-    gating = report["gating"]
+    gating = report.gating
     facts = [
-        *sentences.four_lines(report),
+        *sentences.four_lines(gating, report.changes, report.cautions),
         ("Margin", sentences.margin_rules(gating)),
         ("Reading", sentences.reading(gating)),
         ("From flipping", sentences.flips(gating)),
@@ -85,16 +85,16 @@ def _rules(report: Report, colour: bool) -> Iterator[str]:
     for row in rows:
         status = _painted(f"{row.status:{width}}", row.status, colour)
         yield f"  {status}  {terminal_line(cut(row.rule, 80))}: {terminal_line(row.message)}"
-    if len(report["reasons"]) > MOST_RULES:
-        yield f"  and {len(report['reasons']) - MOST_RULES} more rules"
+    if len(report.reasons) > MOST_RULES:
+        yield f"  and {len(report.reasons) - MOST_RULES} more rules"
 
 
 def _cautions(report: Report) -> Iterator[str]:
-    cautions = [caution for caution in report["cautions"] if caution["code"] not in sentences.WARNINGS]
+    cautions = [caution for caution in report.cautions if caution.code not in sentences.WARNINGS]
     if cautions:
         yield ""
     for caution in cautions[:MOST_CAUTIONS]:
-        yield f"  caution: {terminal_line(caution['message'])}"
+        yield f"  caution: {terminal_line(caution.message)}"
     if len(cautions) > MOST_CAUTIONS:
         yield f"  and {len(cautions) - MOST_CAUTIONS} more cautions"
 

@@ -1,1 +1,7 @@
-"""From policy and files to a decided run: reading, comparing, deciding and summing up, in this order."""
+"""From policy and files to a report: reading, comparing, deciding and summing up, in this order."""
+
+from gate.run.intake import Files
+from gate.run.pipeline import evaluate
+from gate.run.request import Request
+
+__all__ = ["Files", "Request", "evaluate"]

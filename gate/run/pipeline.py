@@ -1,4 +1,4 @@
-"""The gate, read aloud: policy and files in, a decided run out, with the history in between."""
+"""The gate, read aloud: policy and files in, a report out, with the history in between."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from gate.decide.multiplicity import challengers, families
 from gate.decide.verdict import decided
 from gate.history.session import Session, open_session
 from gate.policy.model import Policy
-from gate.run.decided import Decided
+from gate.report.model import Point, Report, Reports
 from gate.run.identity import Sets, attempt_of
 from gate.run.intake import Files, item_sets
 from gate.run.request import Request
 from gate.run.summary import Judged, Waivers, for_history, history_faults, sum_up, unread_faults, waived_rules
-from gate.values import GateError
+from gate.values import GateError, Verdict
 
 
-def run(request: Request) -> tuple[Decided, ...]:
-    """Decide every candidate. The history is read before the artifacts: a broken run leaves a trace."""
+def evaluate(request: Request) -> Report | Reports:
+    """Decide every candidate. The history is read before the artifacts: a broken run leaves a trace.
+
+    One candidate gives its report; several give all of theirs with the verdict and the winner over them.
+    Errors: :class:`GateError` where nothing can be decided.
+    """
     _refuse_too_many(request)
     session = _session(request)
     read, looks, measured = _measured(request, session)
@@ -33,8 +37,26 @@ def run(request: Request) -> tuple[Decided, ...]:
     ]
     states = session.finish(looks, [for_history(one, revealed=request.reveal) for one in judged])
     past = run_chart_points(session.store.read(), looks[0].attempt.metric) if session.store else []
-    return tuple(
-        sum_up(request, one, state, waivers, past) for one, state in zip(judged, states, strict=True)
+    points = [Point(**point) for point in past]
+    reports = tuple(
+        sum_up(request, one, state, waivers, points) for one, state in zip(judged, states, strict=True)
+    )
+    return reports[0] if len(reports) == 1 else _over_all(reports)
+
+
+def _over_all(reports: tuple[Report, ...]) -> Reports:
+    """The best verdict of any challenger. The largest delta among the promoted wins, the first of equals."""
+    found = {report.verdict for report in reports}
+    order = (Verdict.PROMOTE, Verdict.HOLD, Verdict.INCONCLUSIVE, Verdict.BLOCK)
+    verdict = next(word for word in order if word in found)
+    promoted = [report for report in reports if report.verdict == Verdict.PROMOTE]
+    winner = max(promoted, key=lambda report: report.gating.delta or 0.0, default=None)
+    return Reports(
+        verdict=verdict,
+        exit_code=verdict.exit_code,
+        winner=None if winner is None else winner.provenance.candidate.path,
+        reports=reports,
+        decides=all(report.decides for report in reports),
     )
 
 

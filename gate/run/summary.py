@@ -1,9 +1,9 @@
-"""From reasons and cycle state to the decided run: what is claimed, what is not, and what to do next."""
+"""From reasons and cycle state to the report: what is claimed, what is not, and what to do next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gate.compare.model import Comparison
@@ -14,12 +14,26 @@ from gate.cycles.waivers import active_waivers
 from gate.decide.verdict import INCONCLUSIVE, NOT_DECIDED, PASS, WAIVED, Reason, outcome
 from gate.pairing.model import NO_FILE, SideFacts
 from gate.policy.model import Policy
-from gate.run.decided import Decided
+from gate.report.model import (
+    Changes,
+    Cycles,
+    Family,
+    Gating,
+    NotAssessed,
+    Point,
+    PolicyFacts,
+    Provenance,
+    Report,
+    Source,
+    Sources,
+)
+from gate.report.model import Comparison as Block
+from gate.run.blocks import changes, comparison, gating, pairing
 from gate.run.identity import Sets, artifact_digest, earliest_time
 from gate.run.next_step import next_step
-from gate.run.withheld import VEILED_STEP, veil_caution, veiled_comparison, veiled_entries, veiled_reason
+from gate.run.withheld import VEIL, VEILED_STEP, veiled_comparison, veiled_entries, veiled_reason
 from gate.stats.methods import assurance
-from gate.values import Caution
+from gate.values import Caution, Role, Status, Verdict
 
 if TYPE_CHECKING:
     from gate.run.request import Request
@@ -100,31 +114,75 @@ def for_history(judged: Judged, *, revealed: bool) -> Outcome:
 
 
 def sum_up(
-    request: Request, judged: Judged, state: CycleState, waivers: Waivers, past: list[dict[str, Any]]
-) -> Decided:
-    """Everything a report needs, in one value."""
+    request: Request, judged: Judged, state: CycleState, waivers: Waivers, past: Iterable[Point]
+) -> Report:
+    """Everything that is known of one candidate, in one value."""
     policy = request.loaded.policy
+    said = _said(judged) if state.numbers_shown else _withheld(_said(judged))
+    verdict = Verdict(state.verdict)
+    by_role = {role: tuple(block for block in said.rest if block.role == role) for role in Role}
     step = next_step(state, judged.reasons, judged.comparisons, policy.items.min)
-    said = judged if state.numbers_shown else _withheld(judged)
-    veil = () if state.numbers_shown else (veil_caution(),)
-    gating = said.comparisons[0]
-    return Decided(
-        verdict=state.verdict,
-        reasons=(*_beaten(state), *said.reasons),
-        comparisons=said.comparisons,
-        pairing={name: item_set.table.counts for name, item_set in said.sets.items()},
-        families=said.families,
-        policy=_policy_block(request),
-        cycles=_cycles_block(state) | {"series": past},
-        next_step=step if state.numbers_shown else VEILED_STEP,
-        cautions=(*_cautions(said, state, waivers), *veil),
-        not_assessed=(*said.not_assessed, *_not_decided(said.reasons)),
-        claims=_claims(policy, gating, state),
-        limits=LIMITS,
-        provenance=_provenance(request, said.sets),
-        signature=_signature(request, said.sets, gating),
+    return Report(
         tool_version=request.tool_version,
+        verdict=verdict,
+        exit_code=verdict.exit_code,
+        reasons=(*_beaten(state), *said.reasons),
+        policy=_policy_facts(request),
+        pairing=pairing(judged.sets[None].table.counts),
+        sets={name: pairing(found.table.counts) for name, found in judged.sets.items() if name is not None},
+        gating=said.gating,
+        guardrails=(*by_role[Role.GUARDRAIL], *by_role[Role.MUST_PASS]),
+        slices=by_role[Role.SLICE],
+        watch=by_role[Role.WATCH],
+        families=tuple(Family(**family) for family in judged.families),
+        cycles=_cycles(state, past),
+        next_step=step if state.numbers_shown else VEILED_STEP,
+        cautions=(*_cautions(judged, said, state, waivers), *(() if state.numbers_shown else (VEIL,))),
+        not_assessed=(*said.not_assessed, *_not_decided(said.reasons)),
+        changes=said.changes,
+        claims=_claims(policy, said.gating, state),
+        limits=LIMITS,
+        provenance=_provenance(request, judged.sets),
+        signature=_signature(request, judged.sets, said),
         decides=request.decides,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a report says of the rules: everything, or what was asked. seed: of the gating test."""
+
+    gating: Gating
+    rest: tuple[Block, ...]
+    reasons: tuple[Reason, ...]
+    not_assessed: tuple[NotAssessed, ...]
+    changes: Changes
+    seed: int
+
+
+def _said(judged: Judged) -> Said:
+    statuses = {reason.rule: reason.status for reason in judged.reasons}
+    first, *rest = judged.comparisons
+    return Said(
+        gating=gating(first, statuses.get(first.rule, Status.REPORTED)),
+        rest=tuple(comparison(c, statuses.get(c.rule, Status.REPORTED)) for c in rest),
+        reasons=judged.reasons,
+        not_assessed=tuple(NotAssessed(**entry) for entry in judged.not_assessed),
+        changes=changes(first.changes),
+        seed=first.seed,
+    )
+
+
+def _withheld(said: Said) -> Said:
+    blocks = (said.gating, *said.rest)
+    relative = {block.rule for block in blocks if block.relative is not None}
+    return Said(
+        gating=veiled_comparison(said.gating),
+        rest=tuple(veiled_comparison(block) for block in said.rest),
+        reasons=tuple(veiled_reason(r, relative=r.rule in relative) for r in said.reasons),
+        not_assessed=veiled_entries(said.not_assessed, blocks),
+        changes=changes(None),
+        seed=0,
     )
 
 
@@ -138,49 +196,40 @@ def _beaten(state: CycleState) -> tuple[Reason, ...]:
     return (Reason(NOT_WINNER, PASS, "", "passed", asked, text),)
 
 
-def _withheld(judged: Judged) -> Judged:
-    relative = {c.rule for c in judged.comparisons if c.relative is not None}
-    return replace(
-        judged,
-        comparisons=tuple(veiled_comparison(c) for c in judged.comparisons),
-        reasons=tuple(veiled_reason(r, relative=r.rule in relative) for r in judged.reasons),
-        not_assessed=veiled_entries(judged.not_assessed, judged.comparisons),
+def _policy_facts(request: Request) -> PolicyFacts:
+    policy = request.loaded.policy
+    return PolicyFacts(
+        name=policy.name,
+        digest=request.loaded.decision_digest,
+        alpha=policy.alpha,
+        file_digest=request.loaded.policy_digest,
+        correction=policy.correction,
+        margin_rule=policy.gating.margin_rule,
+        owner=policy.owner,
     )
 
 
-def _policy_block(request: Request) -> dict[str, Any]:
-    policy = request.loaded.policy
-    return {
-        "name": policy.name,
-        "digest": request.loaded.decision_digest,
-        "file_digest": request.loaded.policy_digest,
-        "alpha": policy.alpha,
-        "correction": policy.correction,
-        "margin_rule": policy.gating.margin_rule,
-        "owner": policy.owner,
-    }
+def _cycles(state: CycleState, past: Iterable[Point]) -> Cycles:
+    return Cycles(
+        required=state.required,
+        passed=state.passed,
+        cycle=state.cycle,
+        look=state.look,
+        level=state.level,
+        window=state.window,
+        claim=state.claim,
+        scope=state.scope,
+        sign_flip_p=state.sign_flip_p if state.numbers_shown else None,
+        retry_risk=state.retry_risk,
+        replayed=state.replayed,
+        recorded=state.recorded,
+        series=tuple(past),
+        restarted=state.restarted or None,
+        held=state.held or None,
+    )
 
 
-def _cycles_block(state: CycleState) -> dict[str, Any]:
-    return {
-        "required": state.required,
-        "passed": state.passed,
-        "cycle": state.cycle,
-        "look": state.look,
-        "level": state.level,
-        "window": state.window,
-        "claim": state.claim,
-        "scope": state.scope,
-        "sign_flip_p": state.sign_flip_p if state.numbers_shown else None,
-        "retry_risk": None if state.retry_risk is None else dict(state.retry_risk),
-        "replayed": state.replayed,
-        "recorded": state.recorded,
-        **({"restarted": state.restarted} if state.restarted else {}),
-        **({"held": state.held} if state.held else {}),
-    }
-
-
-def _cautions(judged: Judged, state: CycleState, waivers: Waivers) -> tuple[Caution, ...]:
+def _cautions(judged: Judged, said: Said, state: CycleState, waivers: Waivers) -> tuple[Caution, ...]:
     found: dict[tuple[str, str], Caution] = {}
     for item_set in judged.sets.values():
         for code, message in (*item_set.cautions, *item_set.table.cautions):
@@ -189,20 +238,18 @@ def _cautions(judged: Judged, state: CycleState, waivers: Waivers) -> tuple[Caut
         found.setdefault((caution.code, caution.message), caution)
     for caution in judged.unread.cautions:
         found.setdefault((caution.code, caution.message), caution)
-    for comparison in judged.comparisons:
-        for caution in comparison.cautions:
-            text = f"{comparison.rule}: {caution.message}"
+    for block in (said.gating, *said.rest):
+        for caution in block.cautions:
+            text = f"{block.rule}: {caution.message}"
             found.setdefault((caution.code, text), Caution(caution.code, text))
     return tuple(found.values())
 
 
-def _not_decided(reasons: Iterable[Reason]) -> tuple[dict[str, str], ...]:
-    return tuple(
-        {"rule": reason.rule, "reason": reason.message} for reason in reasons if reason.status == NOT_DECIDED
-    )
+def _not_decided(reasons: Iterable[Reason]) -> Iterator[NotAssessed]:
+    return (NotAssessed(reason.rule, reason.message) for reason in reasons if reason.status == NOT_DECIDED)
 
 
-def _claims(policy: Policy, gating: Comparison, state: CycleState) -> tuple[str, ...]:
+def _claims(policy: Policy, gating: Gating, state: CycleState) -> tuple[str, ...]:
     """What the margin rule and the cycles say, and what they do not."""
     codes = {caution.code for caution in gating.cautions}
     method = "tango" if "tango_for_many_discordant" in codes else gating.method
@@ -216,8 +263,8 @@ def _claims(policy: Policy, gating: Comparison, state: CycleState) -> tuple[str,
         rule = f"promotion of a candidate whose true gain is at or below the margin is {chance}"
     words = {True: "yes", False: "no", None: "not assessed" if state.numbers_shown else "withheld"}
     both = (
-        f"cleared as observed: {words[gating.observed_rule]}; "
-        f"margin itself proven: {words[gating.tested_rule]}"
+        f"cleared as observed: {words[gating.margin_rules.observed]}; "
+        f"margin itself proven: {words[gating.margin_rules.tested]}"
     )
     return (rule, both, _cycle_claim(state))
 
@@ -232,42 +279,41 @@ def _cycle_claim(state: CycleState) -> str:
     }[state.claim]
 
 
-def _provenance(request: Request, sets: Sets) -> dict[str, Any]:
+def _provenance(request: Request, sets: Sets) -> Provenance:
     since = request.policy_since() if earliest_time(sets) else ""
-    known = {"policy_since": since} if since else {}
-    return known | {
-        "policy": request.loaded.path,
-        "baseline": _source(sets[None].baseline),
-        "candidate": _source(sets[None].candidate),
-        "sets": {
-            name: {"baseline": _source(item_set.baseline), "candidate": _source(item_set.candidate)}
+    return Provenance(
+        baseline=_source(sets[None].baseline),
+        candidate=_source(sets[None].candidate),
+        policy=request.loaded.path,
+        sets={
+            name: Sources(_source(item_set.baseline), _source(item_set.candidate))
             for name, item_set in sets.items()
             if name is not None
         },
-        "cycle": request.cycle,
-        **({"baseline_id": request.baseline_id} if request.baseline_id else {}),
-    }
+        cycle=request.cycle,
+        policy_since=since or None,
+        baseline_id=request.baseline_id or None,
+    )
 
 
-def _source(side: SideFacts) -> dict[str, Any]:
+def _source(side: SideFacts) -> Source:
     source = side.source
     if source.path == NO_FILE:
-        return {"path": NO_FILE}
-    block: dict[str, Any] = {
-        "path": source.path,
-        "format": source.format,
-        "system": source.system,
-        "sha256": source.sha256,
-        "bytes": source.bytes,
-        "rows": side.rows,
-        "digest": side.identity,
-        "read_digest": None if side.read_digest == side.identity else side.read_digest,
-        "facts": dict(source.facts) or None,
-    }
-    return {key: value for key, value in block.items() if value is not None}
+        return Source(NO_FILE)
+    return Source(
+        path=source.path,
+        format=source.format,
+        system=source.system,
+        sha256=source.sha256,
+        bytes=source.bytes,
+        rows=side.rows,
+        digest=side.identity,
+        read_digest=None if side.read_digest == side.identity else side.read_digest,
+        facts=dict(source.facts) or None,
+    )
 
 
-def _signature(request: Request, sets: Sets, gating: Comparison) -> str:
+def _signature(request: Request, sets: Sets, said: Said) -> str:
     items = sets[request.loaded.policy.gating.set].table.counts.items_digest
     parts = {
         "gate": request.tool_version,
@@ -275,9 +321,9 @@ def _signature(request: Request, sets: Sets, gating: Comparison) -> str:
         "baseline": artifact_digest(request.loaded.policy, sets, "baseline")[:12],
         "candidate": artifact_digest(request.loaded.policy, sets, "candidate")[:12],
         "items": items[:12],
-        "test": gating.method,
-        "level": f"{gating.level:g}",
-        "resamples": str(gating.resamples),
-        "seed": str(gating.seed),
+        "test": said.gating.method,
+        "level": f"{said.gating.level:g}",
+        "resamples": str(said.gating.resamples or 0),
+        "seed": str(said.seed),
     }
     return "|".join(f"{key}:{value}" for key, value in parts.items())

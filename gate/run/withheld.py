@@ -1,46 +1,65 @@
 """``feedback: verdict``: on a re-used set every printed number teaches the next candidate about these items.
 
-What is withheld is every number that depends on the scores; what was asked and who was compared stays.
+What is withheld is every number that depends on the scores; what was asked and who was compared stays. The
+report's types say which field is which, and a field that says nothing is withheld.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
+from typing import Any, TypeVar, get_args, get_type_hints
 
-from gate.compare.model import Comparison
+from msgspec import NODEFAULT, structs
+
 from gate.decide.verdict import Reason
-from gate.values import Caution
+from gate.report.model import Block, Comparison, Gating, NotAssessed
+from gate.values import Caution, Role
 
 WITHHELD = "numbers withheld (cycles.feedback: verdict); gate run --reveal prints them and wears the items"
 VEILED_STEP = "look at this set of items as rarely as you can; a fresh set would allow full reports"
+VEIL = Caution("numbers_withheld", WITHHELD)
+
+B = TypeVar("B", bound=Block)
+C = TypeVar("C", bound=Comparison)
 
 
-KEPT = (
-    *("rule", "role", "mode", "metric", "kind", "direction", "method", "n", "set", "level", "estimand"),
-    *(
-        "relative",
-        "upper_bound",
-        "resamples",
-        "proven",
-        "first",
-        "detect",
-        "margin_rule",
-        "suspect_gain",
-        "max_flaky_share",
-        "gated",
-        "reading",
-        "incomplete",
-    ),
-)
-KEPT_IF_ABSOLUTE = ("null_value", "bound")
-"""A relative margin or tolerance in the metric's unit tells the baseline's mean."""
+def veiled_comparison(block: C) -> C:
+    """What was asked of whom. A relative margin in the metric's unit would tell the baseline's mean."""
+    found = _asked_only(block)
+    if block.relative is None:
+        return found
+    margin = {"margin": None} if isinstance(block, Gating) else {}
+    return structs.replace(found, null_value=0.0, bound=None, **margin)
 
 
-def veiled_comparison(c: Comparison) -> Comparison:
-    """What was asked of whom. Named are the fields that stay, so that a new one is withheld until it is."""
-    kept = KEPT if c.relative is not None else (*KEPT, *KEPT_IF_ABSOLUTE)
-    return Comparison(**{name: getattr(c, name) for name in kept})
+def _asked_only(block: B) -> B:
+    asked = _asked(type(block))
+    return type(block)(
+        **{
+            field.name: _kept(getattr(block, field.name)) if field.name in asked else _nothing(block, field)
+            for field in structs.fields(block)
+        }
+    )
+
+
+@cache
+def _asked(kind: type[Block]) -> frozenset[str]:
+    hints = get_type_hints(kind, include_extras=True)
+    return frozenset(name for name, hint in hints.items() if "asked" in get_args(hint))
+
+
+def _kept(value: Any) -> Any:
+    return _asked_only(value) if isinstance(value, Block) else value
+
+
+def _nothing(block: Block, field: structs.FieldInfo) -> Any:
+    """What a field holds where nothing was found."""
+    if field.default is not NODEFAULT:
+        return field.default
+    value = getattr(block, field.name)
+    return type(value)() if isinstance(value, str | tuple) else None
 
 
 def veiled_reason(reason: Reason, *, relative: bool) -> Reason:
@@ -56,13 +75,8 @@ def veiled_reason(reason: Reason, *, relative: bool) -> Reason:
 
 
 def veiled_entries(
-    entries: Iterable[Mapping[str, str]], comparisons: Iterable[Comparison]
-) -> tuple[Mapping[str, str], ...]:
+    entries: Iterable[NotAssessed], comparisons: Iterable[Comparison]
+) -> tuple[NotAssessed, ...]:
     """What could not be assessed, without the reason where that rests on a watched metric's scores."""
-    measured = {c.rule for c in comparisons if c.role == "watch"}
-    return tuple({**entry, "reason": WITHHELD} if entry["rule"] in measured else entry for entry in entries)
-
-
-def veil_caution() -> Caution:
-    """Says that numbers were withheld, and how to see them."""
-    return Caution("numbers_withheld", WITHHELD)
+    measured = {block.rule for block in comparisons if block.role == Role.WATCH}
+    return tuple(NotAssessed(e.rule, WITHHELD if e.rule in measured else e.reason) for e in entries)

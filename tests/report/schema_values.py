@@ -24,11 +24,9 @@ def values_of(schema: dict[str, Any], definitions: dict[str, Any]) -> st.SearchS
 
 
 def _object(schema: dict[str, Any], definitions: dict[str, Any]) -> st.SearchStrategy[Any]:
-    if schema.get("maxProperties") == 0:
-        return st.just({})
     properties = {key: values_of(value, definitions) for key, value in schema.get("properties", {}).items()}
     if properties:
-        required = {key: properties[key] for key in schema["required"]}
+        required = {key: properties[key] for key in schema.get("required", ())}
         return st.fixed_dictionaries(
             required, optional={k: v for k, v in properties.items() if k not in required}
         )

@@ -11,16 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gate.cli.render import FORMATS, rendered
-from gate.report.document import to_json
-from gate.report.schema import report_schema, reports_schema
-from gate.report.tables import flagged_csv, flips_csv
+from gate.cli.render import FORMATS
+from gate.report.model import Report, Reports, json_schema, to_json
 from gate.values import GateError
 from tests.black_box import command
+from tests.report.faces import flagged_csv, flips_csv, rendered
 from tests.report.reports import MAKERS, report, xml
 from tests.report.schema_values import values_of
 
-SCHEMA, SEVERAL = report_schema(), reports_schema()
+SCHEMA, SEVERAL = json_schema(Report), json_schema(Reports)
 ANY = st.one_of(values_of(SCHEMA, SCHEMA["$defs"]), values_of(SEVERAL, SEVERAL["$defs"]))
 QUIET = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -28,7 +27,7 @@ QUIET = settings(max_examples=30, deadline=None, suppress_health_check=list(Heal
 def signable(document: dict[str, Any]) -> bool:
     """Whether the run decides, and every file of it has a digest that a statement can be about."""
     sources = [one["provenance"][side] for one in document.get("reports", [document]) for side in SIDES]
-    digests = all(re.fullmatch("[0-9a-f]{64}", source.get("sha256", "")) for source in sources)
+    digests = all(re.fullmatch("[0-9a-f]{64}", source.get("sha256") or "") for source in sources)
     return digests and document.get("decides") is not False
 
 
@@ -87,9 +86,9 @@ def fault(tmp_path: Path, text: str | bytes, form: str = "markdown") -> str:
         ('{"schema": "gate.report/2"}', "this version of gate reads"),
         ('{"schema": "something/1"}', "not a report"),
         ('{"schema": ["gate.report/1"]}', "not a report"),
-        ('{"schema": "gate.report/1"}', "tool_version is missing"),
-        ('{"schema": "gate.error/1", "error": {}}', "error.code is missing"),
-        (NO_REPORTS, "too short"),
+        ('{"schema": "gate.report/1"}', "missing required field tool_version"),
+        ('{"schema": "gate.error/1", "error": {}}', "missing required field code - at error"),
+        (NO_REPORTS, "length >= 1 - at reports"),
         ('{"schema": "gate.report/1", "schema": "gate.report/1"}', "twice"),
         ('{"schema": NaN}', "NaN"),
         ('{"schema": 1e999}', "too large"),

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gate.report.html import html
 from tests.report.browser import CHROMIUM, Page, browser
+from tests.report.faces import html
 from tests.report.poison import EVERY, poisoned
 from tests.report.reports import report, with_flips, with_series
 

@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 import pytest
 
 from gate.report.charts.scale import around
-from gate.report.html import LARGEST_PAGE, html
+from gate.report.html import LARGEST_PAGE
+from tests.report.faces import html
 from tests.report.poison import poisoned
 from tests.report.reports import MAKERS, report, with_flips, with_series
 

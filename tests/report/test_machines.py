@@ -10,11 +10,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from gate.report.bundle import bundle
-from gate.report.intoto import intoto, statement
-from gate.report.junit import junit
-from gate.report.tables import flagged_csv, flips_csv
 from gate.values import GateError
+from tests.report.faces import bundle, flagged_csv, flips_csv, intoto, junit, statement
 from tests.report.reports import MAKERS, ONE_CANDIDATE, repeat_rows, report, with_flips, xml
 
 COUNTS = {"tests", "failures", "errors", "skipped"}

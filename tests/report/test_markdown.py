@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from gate.report.markdown import LARGEST_COMMENT, LARGEST_SUMMARY, comment, markdown, marker
+from gate.report.markdown import LARGEST_COMMENT, LARGEST_SUMMARY
+from tests.report.faces import comment, markdown, marker
 from tests.report.poison import poisoned
 from tests.report.reports import MAKERS, counts, report, with_flips
 

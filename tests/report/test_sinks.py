@@ -16,13 +16,8 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from gate.report.html import html
-from gate.report.intoto import intoto
-from gate.report.junit import junit
-from gate.report.markdown import comment, markdown
-from gate.report.tables import flagged_csv, flips_csv
-from gate.report.text import text
 from gate.safe import csv_cell, terminal_line
+from tests.report.faces import comment, flagged_csv, flips_csv, html, intoto, junit, markdown, text
 from tests.report.poison import EVERY, HOSTILE, poisoned
 from tests.report.reports import small as report
 from tests.report.reports import xml

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from gate.cli.streams import colours
-from gate.report.text import text
+from tests.report.faces import text
 from tests.report.reports import MAKERS, report
 
 

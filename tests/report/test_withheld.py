@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from gate.cli.render import FORMATS, rendered
-from gate.report.bundle import bundle
-from gate.report.schema import report_schema
+from gate.cli.render import FORMATS
+from gate.report.model import Report, json_schema
 from tests.black_box import BINARY, command, decide, policy
+from tests.report.faces import bundle, rendered
 from tests.seed_data import count_table
 
 
@@ -47,7 +47,7 @@ def test_other_scores_change_no_sign_of_it(pair: tuple[dict[str, Any], dict[str,
 
 def test_it_validates_and_holds_nothing_of_single_items(pair: tuple[dict[str, Any], ...]) -> None:
     withheld = pair[0]
-    jsonschema.validate(withheld, report_schema())
+    jsonschema.validate(withheld, json_schema(Report))
     assert not {"flips", "distribution", "flagged"} & set(withheld["gating"])
     assert withheld["changes"]["lost"] == withheld["changes"]["gained"] == []
 

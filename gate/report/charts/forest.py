@@ -2,51 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from gate.report.charts.canvas import Canvas
 from gate.report.charts.scale import Scale, around, label
 from gate.report.figures import difference, span
+from gate.report.model import Comparison, Interval, Report
 from gate.report.rows import rank
 from gate.report.sentences import said
+from gate.values import Mode
 from gate.words import number
-
-Block = Mapping[str, Any]
 
 WIDTH, LEFT, RIGHT = 900.0, 250.0, 640.0
 MOST_ROWS = 60
 _TALL, _ROW = 62.0, 38.0
 
 
-def effects(report: Block, name: str) -> Markup:
+def effects(report: Report, name: str) -> Markup:
     """Gating metric and slices against 0, the margin and the slices' tolerance."""
-    gating = report["gating"]
-    slices = sorted(report["slices"], key=lambda block: rank(block["status"]))[: MOST_ROWS - 1]
+    gating = report.gating
+    slices = sorted(report.slices, key=lambda block: rank(block.status))[: MOST_ROWS - 1]
     blocks = [gating, *slices]
-    scale = around([0.0, gating["margin"], *_ends(blocks)], LEFT, RIGHT)
+    scale = around([0.0, gating.margin, *_ends(blocks)], LEFT, RIGHT)
     canvas = Canvas(WIDTH, 58 + _ROW * len(blocks) + 26)
     top, bottom = 34.0, 46 + _ROW * len(blocks)
     _axis(canvas, scale, top, bottom)
-    if gating["margin"]:
-        _bound(canvas, scale.at(gating["margin"]), top, bottom, f"margin {number(gating['margin'])}")
+    if gating.margin:
+        _bound(canvas, scale.at(gating.margin), top, bottom, f"margin {number(gating.margin)}")
     for k, block in enumerate(blocks):
         y = 58 + _ROW * k
-        shown = gating["metric"] if k == 0 else block["rule"].removeprefix("slice:")
-        _label(canvas, y, shown, f"{block['n']:,} items, {said(block['status'])}")
-        if k and block.get("bound") is not None:
-            _tick(canvas, scale.at(-block["bound"]), y)
+        shown = gating.metric if k == 0 else block.rule.removeprefix("slice:")
+        _label(canvas, y, shown, f"{block.n:,} items, {said(block.status)}")
+        if k and block.bound is not None:
+            _tick(canvas, scale.at(-block.bound), y)
         _effect(canvas, scale, y, block)
     text = f"{len(blocks)} rows; the dashed line is the margin. The table of all rules has the same numbers."
-    return canvas.svg(name, f"Gain in {gating['metric']} with intervals, all items and slices", text)
+    return canvas.svg(name, f"Gain in {gating.metric} with intervals, all items and slices", text)
 
 
-def guardrails(report: Block, name: str) -> Markup:
+def guardrails(report: Report, name: str) -> Markup:
     """Each guardrail against its own bound; empty where there is none to draw."""
-    found = [b for b in report["guardrails"] if b["delta"] is not None or b["candidate"] is not None]
-    blocks = sorted(found, key=lambda block: rank(block["status"]))[:MOST_ROWS]
+    found = [b for b in report.guardrails if b.delta is not None or b.candidate is not None]
+    blocks = sorted(found, key=lambda block: rank(block.status))[:MOST_ROWS]
     if not blocks:
         return Markup("")
     canvas = Canvas(WIDTH, 12 + _TALL * len(blocks))
@@ -57,10 +56,10 @@ def guardrails(report: Block, name: str) -> Markup:
         _label(
             canvas,
             y,
-            block["rule"].removeprefix("guardrail:"),
-            f"{said(block['mode'])}, {said(block['status'])}",
+            block.rule.removeprefix("guardrail:"),
+            f"{said(block.mode)}, {said(block.status)}",
         )
-        if block["mode"] in {"limit", "churn"}:
+        if block.mode in {Mode.LIMIT, Mode.CHURN}:
             _limit(canvas, y, block)
         else:
             _paired(canvas, y, block)
@@ -68,8 +67,8 @@ def guardrails(report: Block, name: str) -> Markup:
     return canvas.svg(name, "Guardrails with their intervals and bounds", text)
 
 
-def _paired(canvas: Canvas, y: float, block: Block) -> None:
-    tolerance = block.get("bound")
+def _paired(canvas: Canvas, y: float, block: Comparison) -> None:
+    tolerance = block.bound
     scale = around([0.0, None if tolerance is None else -tolerance, *_ends([block])], LEFT, RIGHT)
     canvas.line((LEFT, y + 14, RIGHT, y + 14), "axis")
     _reference(canvas, scale, y, 0.0, "0", "zero")
@@ -78,11 +77,10 @@ def _paired(canvas: Canvas, y: float, block: Block) -> None:
     _effect(canvas, scale, y, block)
 
 
-def _limit(canvas: Canvas, y: float, block: Block) -> None:
-    value = block.get("share") if block["mode"] == "churn" else block["candidate"]
-    low, high = block.get("bound"), block.get("upper_bound")
-    interval = block["interval"] or {"low": value, "high": value}
-    scale = around([0.0, low, high, value, interval["low"], interval["high"]], LEFT, RIGHT)
+def _limit(canvas: Canvas, y: float, block: Comparison) -> None:
+    value = block.share if block.mode == Mode.CHURN else block.candidate
+    low, high = block.bound, block.upper_bound
+    scale = around([0.0, low, high, value, *_ends([block])[1:]], LEFT, RIGHT)
     canvas.line((LEFT, y + 14, RIGHT, y + 14), "axis")
     _reference(canvas, scale, y, 0.0, "0", "zero")
     for bound, words in ((low, "at least"), (high, "at most")):
@@ -90,41 +88,39 @@ def _limit(canvas: Canvas, y: float, block: Block) -> None:
             _reference(canvas, scale, y, bound, f"{words} {number(bound)}", "bound")
     if value is None:
         return
-    if block["interval"]:
-        _whisker(canvas, scale, y, interval, block["status"])
-    canvas.mark(scale.at(value), y, block["status"], f"{block['rule']}: {number(value)}")
+    if block.interval is not None:
+        _whisker(canvas, scale, y, block.interval, block.status)
+    canvas.mark(scale.at(value), y, block.status, f"{block.rule}: {number(value)}")
     canvas.text((RIGHT + 18, y + 4), number(value), "figure")
 
 
-def _ends(blocks: Sequence[Block]) -> list[float | None]:
-    found: list[float | None] = [block["delta"] for block in blocks]
+def _ends(blocks: Sequence[Comparison]) -> list[float | None]:
+    found: list[float | None] = [block.delta for block in blocks]
     for block in blocks:
-        if block["interval"] is not None:
-            found += [block["interval"]["low"], block["interval"]["high"]]
+        if block.interval is not None:
+            found += [block.interval.low, block.interval.high]
     return found
 
 
-def _effect(canvas: Canvas, scale: Scale, y: float, block: Block) -> None:
-    if block["delta"] is None:
+def _effect(canvas: Canvas, scale: Scale, y: float, block: Comparison) -> None:
+    if block.delta is None:
         canvas.text((RIGHT + 18, y + 4), "not measured", "note")
         return
-    shown = difference(block["delta"], "")
-    if block["interval"] is not None:
-        _whisker(canvas, scale, y, block["interval"], block["status"])
-        shown = f"{shown}  {span(block['interval'])}"
-    canvas.mark(scale.at(block["delta"]), y, block["status"], f"{block['rule']}: {shown}")
+    shown = difference(block.delta, "")
+    if block.interval is not None:
+        _whisker(canvas, scale, y, block.interval, block.status)
+        shown = f"{shown}  {span(block.interval)}"
+    canvas.mark(scale.at(block.delta), y, block.status, f"{block.rule}: {shown}")
     canvas.text((RIGHT + 18, y + 4), shown, "figure")
 
 
-def _whisker(canvas: Canvas, scale: Scale, y: float, interval: Block, status: str) -> None:
+def _whisker(canvas: Canvas, scale: Scale, y: float, interval: Interval, status: str) -> None:
     """The interval; an end that the data cannot bound runs to the edge of the plot without a stop."""
-    ends = [
-        edge if interval[key] is None else scale.at(interval[key])
-        for key, edge in (("low", scale.start), ("high", scale.end))
-    ]
-    canvas.line((ends[0], y, ends[1], y), f"whisker {status}")
-    for key, x in zip(("low", "high"), ends, strict=True):
-        if interval[key] is not None:
+    low, high = (None if end is None else scale.at(end) for end in (interval.low, interval.high))
+    start, stop = scale.start if low is None else low, scale.end if high is None else high
+    canvas.line((start, y, stop, y), f"whisker {status}")
+    for x in (low, high):
+        if x is not None:
             canvas.line((x, y - 4, x, y + 4), f"whisker {status}")
 
 

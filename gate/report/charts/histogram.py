@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
 from gate.report.charts.canvas import Canvas
 from gate.report.charts.scale import Scale, around, label
+from gate.report.model import Distribution, Gating
 from gate.words import count
 
 WIDTH, HEIGHT, LEFT, RIGHT, FLOOR, TOP = 900.0, 230.0, 20.0, 880.0, 186.0, 30.0
@@ -36,18 +35,19 @@ class Bar:
         return f"{self.low:+g}" if self.low == self.high else f"{self.low:+g} to {self.high:+g}"
 
 
-def bars(distribution: Mapping[str, Any]) -> list[Bar]:
+def bars(distribution: Distribution | None) -> list[Bar]:
     """The bars of a distribution block, from the largest loss to the largest gain."""
-    counts = distribution.get("counts", [])
-    if "values" in distribution:
-        return [Bar(v, v, n) for v, n in zip(distribution["values"], counts, strict=False)]
-    edges = distribution.get("edges", [])
+    if distribution is None:
+        return []
+    counts, edges = distribution.counts or (), distribution.edges or ()
+    if distribution.values is not None:
+        return [Bar(v, v, n) for v, n in zip(distribution.values, counts, strict=False)]
     return [Bar(*ends) for ends in zip(edges, edges[1:], counts, strict=False)]
 
 
-def spread(gating: Mapping[str, Any], name: str) -> Markup:
+def spread(gating: Gating, name: str) -> Markup:
     """The histogram; empty where nothing was measured. Unchanged items never flatten the others."""
-    found = bars(gating.get("distribution") or {})
+    found = bars(gating.distribution)
     if not found:
         return Markup("")
     scale = around([end for bar in found for end in (bar.low, bar.high)], LEFT, RIGHT)
@@ -61,11 +61,11 @@ def spread(gating: Mapping[str, Any], name: str) -> Markup:
         canvas.text((scale.at(tick), FLOOR + 18), label(tick), "tick middle")
     canvas.text(
         ((LEFT + RIGHT) / 2, FLOOR + 38),
-        f"difference in {gating['metric']}, positive is better",
+        f"difference in {gating.metric}, positive is better",
         "note middle",
     )
     changed = [f"{bar.words}: {count(bar.items, 'item')}" for bar in found if bar.items][:40]
-    return canvas.svg(name, f"Differences of the items in {gating['metric']}", "; ".join(changed))
+    return canvas.svg(name, f"Differences of the items in {gating.metric}", "; ".join(changed))
 
 
 def _draw(canvas: Canvas, scale: Scale, bar: Bar, tallest: int, few: bool) -> None:

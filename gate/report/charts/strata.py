@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from markupsafe import Markup
 
 from gate.report.charts.canvas import Canvas
 from gate.report.figures import percent, whole
+from gate.report.model import Flaky
 
 LEFT, WIDTH, ROW = 150.0, 900.0, 34.0
 
 
-def strata(flaky: Mapping[str, Any], name: str) -> Markup:
+def strata(flaky: Flaky, name: str) -> Markup:
     """One bar each for the items, the variance and the delta; empty where nothing was measured."""
-    if flaky.get("status") != "measured" or not flaky.get("items"):
+    if flaky.status != "measured" or not flaky.items:
         return Markup("")
-    items = f"{whole(flaky.get('flagged', 0))} of {whole(flaky['items'])} items are flaky"
+    flagged = flaky.flagged or 0
+    items = f"{whole(flagged)} of {whole(flaky.items)} items are flaky"
     found = [
-        ("items", flaky.get("flagged", 0) / flaky["items"], items),
-        ("variance", flaky.get("variance_share"), _on_flaky(flaky.get("variance_share"))),
-        ("delta", flaky.get("delta_share"), _on_flaky(flaky.get("delta_share"))),
+        ("items", flagged / flaky.items, items),
+        ("variance", flaky.variance_share, _on_flaky(flaky.variance_share)),
+        ("delta", flaky.delta_share, _on_flaky(flaky.delta_share)),
     ]
     known = [(words, share, text) for words, share, text in found if share is not None]
     canvas = Canvas(WIDTH, ROW * len(known) + 8)
