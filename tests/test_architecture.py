@@ -21,7 +21,8 @@ ROWS = [
     {"gate.git", "gate.stats", "gate.words"},
     {"gate.policy", "gate.artifacts"},
     {"gate.pairing", "gate.cycles"},
-    {"gate.compare", "gate.history"},
+    {"gate.estimands", "gate.history"},
+    {"gate.compare"},
     {"gate.decide"},
     {"gate.report"},
     {"gate.run"},
@@ -31,7 +32,7 @@ ROWS = [
     {"gate.__main__"},
 ]
 ALLOWED_SIDEWAYS = {("gate.policy", "gate.stats")}
-PURE = ("stats", "compare", "pairing", "cycles", "decide")
+PURE = ("stats", "estimands", "compare", "pairing", "cycles", "decide")
 
 
 def name_of(path: Path) -> str:

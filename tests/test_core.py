@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from gate.compare.model import Comparison
 from gate.decide.multiplicity import challengers, families
 from gate.decide.verdict import judge
 from gate.stats.results import Interval
+from tests.records import Flat, changed, record
 
 Rows = list[dict[str, Any]]
 LEVEL = 0.025
@@ -36,7 +36,7 @@ def veto(rule: str, p: float, **more: Any) -> Comparison:
         "variance": 0.1,
         "interval": Interval(-0.03, 0.01, 0.95, "x"),
     }
-    return Comparison(**(base | more))
+    return record(**(base | more))
 
 
 def gain(p: float, **more: Any) -> Comparison:
@@ -61,9 +61,9 @@ def test_both_readings_of_a_veto_are_corrected_alike() -> None:
     """p 0.02 in a family of two is 0.04 after Holm, whichever reading of failed runs it comes from."""
     one = veto("a", 0.02, other=veto("a", 0.02, reading="drop"))
     found, _ = families([one, veto("b", 0.9)], "holm")
-    assert found[0].other is not None
-    assert found[0].p_adjusted == found[0].other.p_adjusted == pytest.approx(0.04)
-    assert found[0].mde == found[0].other.mde
+    assert Flat(found[0]).other is not None
+    assert Flat(found[0]).p_adjusted == Flat(found[0]).other.p_adjusted == pytest.approx(0.04)
+    assert Flat(found[0]).mde == Flat(found[0]).other.mde
     assert judge(found[0]).status == "pass"
 
 
@@ -71,8 +71,8 @@ def test_both_readings_of_a_challenger_are_corrected_alike() -> None:
     one = gain(0.001, reading="worst", other=gain(0.02, reading="drop"))
     assert judge(one).status == "pass"
     found = challengers([one, gain(0.5)], "holm")
-    assert found[0].other is not None
-    assert found[0].other.p_adjusted == pytest.approx(0.04)
+    assert Flat(found[0]).other is not None
+    assert Flat(found[0]).other.p_adjusted == pytest.approx(0.04)
     assert judge(found[0]).status == "inconclusive"
 
 
@@ -145,9 +145,9 @@ def test_a_p_value_that_is_no_number_does_not_pass_a_veto() -> None:
 
 def test_the_margin_rules_that_are_reported_know_the_correction() -> None:
     first, _ = challengers([gain(0.02), gain(0.001)], "holm")
-    assert (first.observed_rule, first.tested_rule) == (True, False)
+    assert (Flat(first).observed_rule, Flat(first).tested_rule) == (True, False)
     first, _ = challengers([gain(0.02), gain(0.5)], "holm")
-    assert (first.observed_rule, first.tested_rule) == (False, False)
+    assert (Flat(first).observed_rule, Flat(first).tested_rule) == (False, False)
     assert judge(first).status == "inconclusive"
 
 
@@ -163,7 +163,7 @@ def test_the_tolerance_of_a_veto_slice_is_compared_with_what_it_sees(tmp_path: P
 def test_detect_says_what_is_not_known() -> None:
     found = judge(veto("m", 0.5, detect=0.02, mde=None))
     assert found.message == "no loss is shown, but the smallest loss this set can see is unknown"
-    assert judge(replace(veto("m", 0.5), detect=0.02, mde=0.04)).message.endswith(
+    assert judge(changed(veto("m", 0.5), detect=0.02, mde=0.04)).message.endswith(
         "see is 0.0400, above 0.0200"
     )
 

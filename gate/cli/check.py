@@ -119,8 +119,8 @@ def _compared(changes: tuple[Change, ...]) -> Iterator[str]:
 
 def _simulated(policy: Policy, args: argparse.Namespace, streams: Streams) -> None:
     """The chances of promotion on this baseline, and what they suggest."""
-    from gate.planning.chance_words import chance_table, model, sensitivity
     from gate.planning.chances import chances, identical
+    from gate.planning.chances_text import chance_table, model, sensitivity
     from gate.planning.notes import baseline_notes, chance_notes
     from gate.planning.world import with_noise, world_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from gate.cli.streams import Streams
 from gate.cli.targets import refuse_inputs, write_text
 from gate.planning.first_look import FirstLook, first_look, look_document
-from gate.planning.look_words import look_lines
+from gate.planning.look_text import look_lines
 from gate.planning.proposal import propose
 from gate.report.model import to_json
 from gate.run.intake import Files

@@ -9,17 +9,16 @@ from gate.cli.streams import Streams
 from gate.cli.targets import refuse_inputs, write_text
 from gate.cycles.attempt import rules_of
 from gate.cycles.policy_claims import policy_claims
-from gate.planning.costs import Prices
+from gate.estimands import estimand_of
 from gate.planning.floors import least_items_for
-from gate.planning.plan import Plan, Question, gating_planned, plan, rules_of_policy
-from gate.planning.plan_words import plan_document, said
+from gate.planning.plan import Plan, Prices, Question, gating_planned, plan, rules_of_policy
+from gate.planning.plan_text import plan_document, said
 from gate.planning.variances import Variances, declared, of_rerun, pilot_variances
 from gate.planning.world import Key, World, world_of
 from gate.policy.load import load
 from gate.policy.model import Items, Policy
 from gate.report.model import to_json
 from gate.safe import terminal_line
-from gate.stats.methods import default_test
 from gate.values import LARGEST, GateError
 
 EPILOG = """\
@@ -95,7 +94,9 @@ def _without_policy(args: argparse.Namespace, question: Question) -> Plan:
             "usage", "a graded metric needs --sd SD", help="the standard deviation of an item's difference"
         )
     level = args.alpha / 2
-    least = max(Items().min, least_items_for(default_test(args.kind, 0.0), 0.0, level))
+    least = max(
+        Items().min, least_items_for(estimand_of(args.kind).default_test(0.0, "standard"), 0.0, level)
+    )
     rule = gating_planned("gating", args.margin, "observed", level, known, question, least)
     return plan((rule,), question)
 

@@ -9,7 +9,7 @@ from gate.cli.progress import Progress
 from gate.cli.streams import Streams
 from gate.cycles.attempt import rules_of
 from gate.cycles.policy_claims import policy_claims
-from gate.planning.chance_words import finding_table, model
+from gate.planning.chances_text import finding_table, model
 from gate.planning.selftest import faults, selftest
 from gate.planning.world import world_of
 from gate.policy.load import load

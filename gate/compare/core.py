@@ -2,138 +2,217 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
-from gate.compare.clustering import cluster_block
-from gate.compare.measure import Bound, Tested, described, run_test
-from gate.compare.model import Comparison
-from gate.compare.selection import Selection
+import numpy as np
+
+from gate.compare.model import Asked, Evidence, Margin, Tested, Tolerance, Untested, Veto, Visible
 from gate.compare.setting import Setting, TestChoice
+from gate.estimands import Estimand, Selection, oriented_pairs
+from gate.policy.model import Amount, Rule
+from gate.stats import power
 from gate.stats.binary_intervals import requested_interval
 from gate.stats.methods import METHODS
-from gate.stats.procedures import p_of_counts
-from gate.stats.results import TestResult
-from gate.values import Caution
+from gate.stats.pairs import Pairs
+from gate.stats.procedures import p_of_counts, run
+from gate.stats.results import Interval, TestResult
+from gate.values import Caution, GateError, Role
 from gate.words import p_value
 
-VETOES = frozenset({"no_regression", "slice_no_regression"})
 SAME_FILE = (
     "baseline and candidate are the same file, or a copy, and the same system: there is nothing to compare"
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A margin or tolerance in effect. amount: in the metric's unit. null_value: where H0 ends.
+
+    shift: for bounds that are a share of each item's baseline, r in "gain - r * baseline" (negative for a
+    tolerance).
+    """
+
+    amount: float = 0.0
+    null_value: float = 0.0
+    shift: float = 0.0
+    relative: float | None = None
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def tested_null(self) -> float:
+        """The null value as the test is told: a share is taken off item by item."""
+        return 0.0 if self.shift else self.null_value
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One rule on one selection: everything that measuring needs."""
+
+    asked: Asked
+    choice: TestChoice
+    estimand: Estimand
+    selection: Selection
+    setting: Setting
+
+    @property
+    def scale(self) -> tuple[float, float] | None:
+        """Lowest and highest value that the metric can take, if the policy says so."""
+        return self.estimand.ends or self.choice.scale
+
+    def header(self) -> dict[str, Any]:
+        """Fields of the comparison that do not depend on its outcome."""
+        metric = self.selection.metric
+        return {
+            "asked": self.asked,
+            "n": self.selection.n,
+            "reading": metric.reading,
+            "incomplete": metric.incomplete,
+        }
+
+
+def choice_of(rule: Rule) -> TestChoice:
+    """How a rule of the policy is tested."""
+    return TestChoice(rule.test, rule.interval, rule.scale, rule.assurance)
+
+
+def effective_bound(amount: Amount, case: Case, *, sign: int, where: str) -> Bound:
+    """A margin (sign +1) or tolerance (sign -1) as the number it means on these items.
+
+    Errors: a relative bound where the baseline's mean is not above 0, so that a share of it means nothing.
+    """
+    if isinstance(amount, float):
+        return Bound(amount, sign * amount)
+    share, selection = amount.relative, case.selection
+    mean = float(np.mean(np.sort(selection.baseline))) if selection.n else 0.0
+    if selection.n and mean <= 0:
+        raise GateError(
+            "relative_baseline",
+            f"{where} is relative, but the baseline's mean is {mean:g}, so a share of it means nothing",
+            help="write the bound in the metric's own unit",
+        )
+    bound = share * mean
+    if case.estimand.relative_by_item:
+        return Bound(bound, sign * bound, shift=sign * share, relative=share)
+    text = f"{where} is {share:g} of the observed baseline, taken as if it were known exactly: {bound:.6g}"
+    return Bound(bound, sign * bound, relative=share, cautions=(Caution("relative_plugged_in", text),))
+
+
 def compare(
-    choice: TestChoice,
-    rule_id: str,
-    role_mode: tuple[str, str],
-    selection: Selection,
-    bound: Bound,
-    setting: Setting,
-    *,
-    target: float = 0.0,
-) -> Comparison:
+    case: Case, wanted: Margin | Tolerance | Veto | None, bound: Bound, target: float = 0.0
+) -> Tested | Untested:
     """One deciding test of H0 "delta <= bound.null_value" on one selection.
 
-    role_mode: what the rule is for and how it is decided. target: the gain (or loss) that the set should be
-    able to see; 0 takes the observed one. Without any pair the comparison is there, and says so.
+    target: the gain (or loss) that the set should be able to see; 0 takes the observed one. Without any pair
+    the comparison is there, and says so.
     """
-    metric = selection.metric
-    empty = Comparison(
-        rule=rule_id,
-        role=role_mode[0],
-        mode=role_mode[1],
-        metric=choice.metric,
-        set=choice.set,
-        kind=choice.kind,
-        direction=choice.direction,
-        method="none",
-        n=selection.n,
-        level=setting.level,
-        reading=metric.reading,
-        incomplete=metric.incomplete,
-        insufficient="no item has a result on both sides",
-    )
+    selection, estimand = case.selection, case.estimand
     if selection.n == 0:
-        return empty
-    method = method_of(choice, selection, 0.0 if bound.shift else bound.null_value, setting)
-    tested = run_test(
-        selection, method, bound.null_value, setting.level, shift=bound.shift, scale=choice.bounds()
+        nothing = "no item has a result on both sides"
+        return Untested(**case.header(), method="none", wanted=wanted, insufficient=nothing)
+    result = run_test(case, case.choice.method(estimand, bound.tested_null), bound)
+    harm = isinstance(wanted, Veto)
+    sides = estimand.sides(selection)
+    return Tested(
+        **case.header(),
+        method=result.method,
+        wanted=wanted,
+        sides=sides,
+        evidence=_evidence(case, result, bound, harm=harm),
+        visible=_visible(case, target if target > 0 else abs(sides.delta)),
+        clusters=estimand.unit_facts(selection),
+        insufficient=_data_row(case, result),
+        cautions=(*result.cautions, *_exact_disagrees(case, result, harm=harm)),
     )
-    beside = described(selection, tested.pairs, setting.level, target)
-    return replace(
-        empty,
-        **beside,
-        **_decisive(tested, role_mode[1]),
-        insufficient=_data_row(selection, tested.result, setting),
-        interval_requested=_requested(choice, tested, setting),
-        cautions=(*tested.result.cautions, *_exact_disagrees(choice, tested, role_mode[1], setting)),
-        seed_reading=_seed_reading(tested, beside.get("mde"), beside["delta"]),
-        clusters=cluster_block(selection),
+
+
+def run_test(case: Case, method: str, bound: Bound) -> TestResult:
+    """Apply one method of the table at one bound, in the unit of the tested difference.
+
+    With a shift that is gain - shift * baseline, against 0.
+    """
+    sample = case.estimand.sample(case.selection, bound.shift)
+    return run(method, sample, bound.tested_null, case.asked.level, scale=case.scale)
+
+
+def p_above(case: Case, method: str, bound: Bound) -> float:
+    """The one-sided p alone, where the interval is not wanted and would cost the most."""
+    sample = case.estimand.sample(case.selection, bound.shift)
+    if METHODS[method].form == "counts" and isinstance(sample, Pairs):
+        level = case.asked.level
+        return p_of_counts(method, sample.b, sample.c, sample.n, bound.tested_null, level)
+    return run_test(case, method, bound).p_greater
+
+
+def plain_interval(result: TestResult, bound: Bound) -> Interval:
+    """The interval moved back by a shift's amount, so that it can be read beside the plain difference."""
+    found = result.interval
+    if not bound.shift:
+        return found
+    low, high = found.low + bound.null_value, found.high + bound.null_value
+    return Interval(low, high, found.confidence, found.method)
+
+
+def _evidence(case: Case, result: TestResult, bound: Bound, *, harm: bool) -> Evidence:
+    return Evidence(
+        interval=plain_interval(result, bound),
+        p_value=result.p_less if harm else result.p_greater,
+        p_two_sided=result.p_two_sided,
+        clears_bound=result.interval.low > result.null_value,
+        smallest_p=result.smallest_p,
+        estimand=result.estimand,
+        estimand_value=result.estimand_value,
+        resamples=result.resamples,
+        seed=result.seed,
+        requested=_requested(case, bound),
     )
 
 
-def method_of(choice: TestChoice, selection: Selection, null_value: float, setting: Setting) -> str:
-    """The test's id for this selection."""
-    clustered = selection.table.clusters is not None
-    return choice.method(selection.metric, null_value, clustered=clustered, seeds=setting.seeds)
+def _visible(case: Case, effect: float) -> Visible:
+    """The smallest effect that is seen, and the items that it takes to see ``effect``."""
+    spread, n, level = case.estimand.spread(case.selection), case.selection.n, case.asked.level
+    if spread.variance is None:
+        return Visible(sd_difference=spread.sd_difference, correlation=spread.correlation)
+    needed = power.items_needed(spread.variance, effect, level)
+    return Visible(
+        mde=power.smallest_effect(spread.variance, n, level),
+        items_needed=needed and max(needed, power.fewest_units(level)),
+        sd_difference=spread.sd_difference,
+        correlation=spread.correlation,
+        variance=spread.variance,
+    )
 
 
-def _decisive(tested: Tested, mode: str) -> dict[str, Any]:
-    result = tested.result
-    harm = mode in VETOES
-    return {
-        "method": result.method,
-        "null_value": tested.null_value,
-        "interval": tested.interval,
-        "p_value": result.p_less if harm else result.p_greater,
-        "p_two_sided": result.p_two_sided,
-        "clears_bound": result.interval.low > result.null_value,
-        "worse": tested.interval.high < 0,
-        "smallest_p": result.smallest_p,
-        "estimand": result.estimand,
-        "estimand_value": result.estimand_value,
-        "resamples": result.resamples,
-        "seed": result.seed,
-    }
-
-
-def _data_row(selection: Selection, result: TestResult, setting: Setting) -> str:
+def _data_row(case: Case, result: TestResult) -> str:
     """Why these data cannot carry a claim, whatever the test says; empty if they can."""
+    selection, least = case.selection, case.setting.min_items
     if selection.table.identical:
         return SAME_FILE
-    if selection.n < setting.min_items:
+    if selection.n < least:
         counts = f"{int((selection.gains > 0).sum())} better, {int((selection.gains < 0).sum())} worse"
-        return f"{selection.n} items, fewer than items.min {setting.min_items} ({counts})"
+        return f"{selection.n} items, fewer than items.min {least} ({counts})"
     return result.insufficient
 
 
-def _exact_disagrees(choice: TestChoice, tested: Tested, mode: str, setting: Setting) -> tuple[Caution, ...]:
+def _exact_disagrees(case: Case, result: TestResult, *, harm: bool) -> tuple[Caution, ...]:
     """An approximate test of pass/fail that lets the candidate through where the exact one would not."""
-    result, pairs = tested.result, tested.pairs
-    method = METHODS.get(result.method)
-    approximate = method is not None and method.sample == "pairs" and not method.bounded
-    if not (choice.kind == "binary" and pairs.binary and approximate) or mode == "watch":
+    method, level = METHODS.get(result.method), case.asked.level
+    exact_test, pairs = case.estimand.exact_test, oriented_pairs(case.selection)
+    if method is None or method.bounded or method.sample != "pairs" or case.asked.role == Role.WATCH:
         return ()
-    harm = mode in VETOES
+    if exact_test is None or not pairs.binary:
+        return ()
     b, c, m = (pairs.c, pairs.b, -result.null_value) if harm else (pairs.b, pairs.c, result.null_value)
-    exact_id = "mcnemar_exact" if m == 0 else "exact_unconditional"
-    exact = p_of_counts(exact_id, b, c, pairs.n, m, setting.level)
+    exact_id = exact_test(m)
+    exact = p_of_counts(exact_id, b, c, pairs.n, m, level)
     p = result.p_less if harm else result.p_greater
-    if (p < setting.level) is harm or (exact < setting.level) is not harm:
+    if (p < level) is harm or (exact < level) is not harm:
         return ()
     found = f"{result.method} passes (p {p_value(p)}), {exact_id} does not (p {p_value(exact)})"
-    return (Caution("exact_test_disagrees", f"{found} at level {setting.level:g}"),)
+    return (Caution("exact_test_disagrees", f"{found} at level {level:g}"),)
 
 
-def _requested(choice: TestChoice, tested: Tested, setting: Setting) -> Any:
-    if choice.interval is None or not tested.pairs.binary:
+def _requested(case: Case, bound: Bound) -> Interval | None:
+    if case.choice.interval is None or not case.estimand.pass_fail or bound.shift:
         return None
-    return requested_interval(choice.interval, tested.pairs, setting.level)
-
-
-def _seed_reading(tested: Tested, mde: float | None, delta: float) -> str:
-    """The published reading: does the interval exclude 0, and is the delta as large as the MDE?"""
-    if tested.interval.low <= 0 <= tested.interval.high:
-        return "cannot_answer"
-    return "publish" if mde is not None and abs(delta) >= mde else "sign_only"
+    return requested_interval(case.choice.interval, oriented_pairs(case.selection), case.asked.level)

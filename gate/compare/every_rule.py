@@ -9,15 +9,17 @@ import numpy as np
 
 from gate.artifacts.table import BoolArray
 from gate.compare import rules
-from gate.compare.absolute import must_pass
-from gate.compare.model import Comparison
+from gate.compare.model import Comparison, Limited, Tested
+from gate.compare.one_sided import must_pass
 from gate.compare.sanity import doubts
 from gate.compare.setting import Setting
 from gate.compare.unread import UnreadRuns, unread_runs
 from gate.cycles.attempt import rules_of
+from gate.estimands import estimand_of
 from gate.pairing import PairedTable
+from gate.pairing.model import IndexArray
 from gate.policy.model import Policy, Slices, Watch
-from gate.policy.rules import MUST_PASS, gating_id, guardrail_ids, slice_id, watch_id
+from gate.policy.rules import MUST_PASS, gating_id, named_guardrails, slice_id, watch_id
 from gate.safe import examples
 from gate.values import Caution, GateError
 
@@ -41,8 +43,7 @@ def measure(policy: Policy, tables: Tables, level: float) -> Measured:
     table = tables[policy.gating.set]
     comparisons = [rules.gating(policy.gating, gating_id(policy), table, setting)]
     comparisons += [
-        rules.guardrail(rail, rule, tables[rail.set], setting)
-        for rail, rule in zip(policy.guardrails, guardrail_ids(policy), strict=True)
+        rules.guardrail(rail, rule, tables[rail.set], setting) for rule, rail in named_guardrails(policy)
     ]
     if policy.items.must_pass is not None:
         wanted = _must_pass_items(policy, table)
@@ -52,16 +53,20 @@ def measure(policy: Policy, tables: Tables, level: float) -> Measured:
     watched, absent = _watched(policy, tables, setting)
     comparisons += watched
     doubted: dict[str, list[Caution]] = {}
-    for rule, caution in doubts(policy, tables, {c.rule: c.mde for c in comparisons}):
+    for rule, caution in doubts(policy, tables, {c.rule: _seen(c) for c in comparisons}):
         doubted.setdefault(rule, []).append(caution)
-    comparisons = [_told(c, tables[c.set], doubted.get(c.rule, [])) for c in comparisons]
+    comparisons = [_told(c, tables[c.asked.set], doubted.get(c.rule, [])) for c in comparisons]
     not_assessed = (*absent, *_no_reference(comparisons[0]), *_not_gated(comparisons))
     return Measured(tuple(comparisons), not_assessed, unread_runs(tables))
 
 
+def _seen(c: Comparison) -> float | None:
+    return c.visible.mde if isinstance(c, Tested) else None
+
+
 def _told(c: Comparison, table: PairedTable, doubted: list[Caution]) -> Comparison:
     """A run beside itself is no comparison; only a limit looks at the candidate alone."""
-    same_run = table.identical and c.mode != "limit"
+    same_run = table.identical and not isinstance(c, Limited)
     return replace(c, same_run=same_run, cautions=(*c.cautions, *doubted))
 
 
@@ -95,13 +100,18 @@ def _marked(text: str | None) -> bool:
 
 def _slices(policy: Policy, slices: Slices, table: PairedTable, setting: Setting) -> Iterator[Comparison]:
     for column in slices.by:
-        names = ["(none)" if value is None else str(value) for value in table.columns[column]]
-        codes = {name: code for code, name in enumerate(sorted(set(names)))}
-        _refuse_many(column, len(codes))
-        _check_named(column, slices, list(codes))
-        of_item = np.fromiter((codes[name] for name in names), np.int64, len(names))
-        for name, code in codes.items():
+        names, of_item = slices_of(table, column)
+        _refuse_many(column, len(names))
+        _check_named(column, slices, names)
+        for code, name in enumerate(names):
             yield _slice(policy, slices, slice_id(column, name), table, of_item == code, setting)
+
+
+def slices_of(table: PairedTable, column: str) -> tuple[list[str], IndexArray]:
+    """The values of a column in sorted order, and for each item the place of its own among them."""
+    names = ["(none)" if value is None else str(value) for value in table.columns[column]]
+    codes = {name: code for code, name in enumerate(sorted(set(names)))}
+    return list(codes), np.fromiter((codes[name] for name in names), np.int64, len(names))
 
 
 MOST_SLICES = 1000
@@ -150,16 +160,18 @@ def _watched(policy: Policy, tables: Tables, setting: Setting) -> tuple[list[Com
             continue
         compared = rules.watched(watch, rule, table, setting)
         found.append(compared)
-        if compared.p_value is None or compared.insufficient:
-            absent.append({"rule": rule, "reason": compared.insufficient or "nothing could be tested"})
+        if compared.insufficient:
+            absent.append({"rule": rule, "reason": compared.insufficient})
     return found, absent
 
 
 def _no_reference(gating: Comparison) -> Iterator[NotAssessed]:
     """Values shown for readers of the literature that these data do not allow."""
-    for name, value in gating.reference.items():
+    if not isinstance(gating, Tested) or gating.gain is None:
+        return
+    for name, value in gating.gain.reference.items():
         for_pass_fail = name.startswith("mcnemar")
-        if value is None and (not for_pass_fail or gating.kind == "binary"):
+        if value is None and (not for_pass_fail or estimand_of(gating.asked.kind).pass_fail):
             reason = (
                 "averaged repeats are no pass/fail" if for_pass_fail else "the data have no spread for it"
             )

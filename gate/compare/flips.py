@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gate.compare.model import Comparison, at_least
+from gate.compare.model import Margin, Tested, at_least
 from gate.stats.methods import METHODS
 from gate.stats.procedures import p_of_counts
 
@@ -25,29 +25,25 @@ class Table:
         return self.b + self.c + self.both_pass + self.both_fail
 
 
-def flips_to_turn(c: Comparison) -> int | None:
+def flips_to_turn(found: Tested, margin: Margin) -> int | None:
     """Smallest number of such items for a passing rule not to pass any more, or for another one to pass.
 
     None where it is not known: scores that are not pass/fail, a test that is not one of counts, data that
     cannot carry a claim, a gain too good to be believed, or a rule that no flips can turn.
     """
-    method, table, bound = METHODS.get(c.method), _table(c), c.bound
-    if method is None or method.form != "counts" or c.insufficient:
-        return None
-    if table is None or bound is None or _suspect(table, c):
+    method, table, level = METHODS.get(found.method), _table(found), found.level
+    if method is None or method.form != "counts" or found.insufficient or _suspect(table, margin):
         return None
 
-    def p_value(test: str, found: Table, null_value: float) -> float:
-        return p_of_counts(test, found.b, found.c, found.n, null_value, c.level)
+    def p_value(test: str, t: Table, null_value: float) -> float:
+        return p_of_counts(test, t.b, t.c, t.n, null_value, level)
 
-    def passes(found: Table) -> bool:
-        if found.b + found.c == 0:
+    def passes(t: Table) -> bool:
+        if margin.rule == "observed" and not at_least((t.b - t.c) / t.n, margin.amount):
             return False
-        if c.margin_rule == "observed" and not at_least((found.b - found.c) / found.n, bound):
-            return False
-        if c.margin_rule == "tested" and p_value("mcnemar_exact", found, 0.0) >= c.level:
+        if margin.rule == "tested" and p_value("mcnemar_exact", t, 0.0) >= level:
             return False  # a proven margin is no less than a proven gain
-        return p_value(c.method, found, c.null_value) < c.level
+        return p_value(found.method, t, found.null_value) < level
 
     now = passes(table)
     step, new, back = (_lost, table.both_pass, table.b) if now else (_won, table.both_fail, table.c)
@@ -58,25 +54,23 @@ def flips_to_turn(c: Comparison) -> int | None:
     def back_first(k: int) -> Table:
         return step(table, k - min(k, back), min(k, back))
 
-    def turned(found: Table) -> bool:
-        return passes(found) is not now
+    def turned(t: Table) -> bool:
+        return passes(t) is not now
 
     ways = ((_first(way, new + back, turned), way) for way in (new_first, back_first))
     # A suspect gain is no pass, and nor is any larger one.
-    return min((k for k, way in ways if k is not None and not _suspect(way(k), c)), default=None)
+    return min((k for k, way in ways if k is not None and not _suspect(way(k), margin)), default=None)
 
 
-def _suspect(found: Table, c: Comparison) -> bool:
-    return c.suspect_gain is not None and (found.b - found.c) / found.n > c.suspect_gain
+def _suspect(t: Table, margin: Margin) -> bool:
+    return margin.suspect_gain is not None and (t.b - t.c) / t.n > margin.suspect_gain
 
 
-def _table(c: Comparison) -> Table | None:
-    b, lost = c.only_candidate, c.only_baseline
-    if c.kind != "binary" or b is None or lost is None or c.baseline is None:
-        return None
-    ones = round(c.baseline * c.n)
-    passed = ones if c.direction == "higher" else c.n - ones
-    return Table(b, lost, passed - lost, c.n - passed - b)
+def _table(found: Tested) -> Table:
+    sides = found.sides
+    ones = round(sides.baseline * found.n)
+    passed = ones if found.asked.direction == "higher" else found.n - ones
+    return Table(sides.better, sides.worse, passed - sides.worse, found.n - passed - sides.better)
 
 
 def _lost(t: Table, new: int, back: int) -> Table:

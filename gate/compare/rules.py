@@ -1,227 +1,236 @@
-"""(rule of the policy, paired table) -> Comparison, for every rule that rests on a paired test."""
+"""(rule of the policy, paired table) -> what was measured, for every rule that rests on a paired test."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from gate.artifacts.table import BoolArray
-from gate.compare.absolute import churn, limit
-from gate.compare.clustering import clusters_of, tipping_block
-from gate.compare.core import compare, method_of
-from gate.compare.flakiness import flaky_block, flaky_cautions
-from gate.compare.items import item_facts
-from gate.compare.measure import (
+from gate.compare.core import (
     Bound,
+    Case,
+    choice_of,
+    compare,
     effective_bound,
     p_above,
-    reference_values,
     run_test,
 )
-from gate.compare.model import Comparison, SignTest, at_least
-from gate.compare.selection import Selection, select
+from gate.compare.item_facts import flaky_cautions, item_facts
+from gate.compare.model import (
+    Asked,
+    Comparison,
+    Gain,
+    ItemFacts,
+    Margin,
+    SignTest,
+    Tested,
+    Tolerance,
+    Untested,
+    Veto,
+    at_least,
+)
+from gate.compare.one_sided import churn, limit
 from gate.compare.setting import Setting, TestChoice, both_readings
+from gate.estimands import oriented_pairs, select
 from gate.pairing import PairedMetric, PairedTable
-from gate.policy.model import Amount, Gating, Guardrail, Rule, Watch
+from gate.policy.model import Amount, Gating, Guardrail, Watch
 from gate.stats import power
+from gate.stats.cluster_data import tipping_points
 from gate.stats.distributions import binomial_sf
 from gate.stats.graded import clean_sweep
 from gate.stats.methods import METHODS
-from gate.values import Caution
-
-
-def _choice(rule: Rule) -> TestChoice:
-    return TestChoice(
-        rule.metric, rule.kind, rule.direction, rule.set, rule.test, rule.interval, rule.scale, rule.assurance
-    )
+from gate.stats.reference import reference
+from gate.values import Caution, Direction, Kind, Mode, Role
 
 
 def gating(rule: Gating, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
     """The gating metric: both margin rules are worked out, the policy's decides."""
-    return both_readings(
-        table.metrics[rule.metric], lambda metric: _gating(rule, rule_id, table, metric, setting)
-    )
+    asked = asked_of(rule, rule_id, Role.GATING, Mode.GATING, setting.level)
+
+    def measure(metric: PairedMetric) -> Comparison:
+        return _gating(rule, _case(asked, choice_of(rule), table, metric, setting))
+
+    return both_readings(table.metrics[rule.metric], measure)
 
 
-def _gating(
-    rule: Gating, rule_id: str, table: PairedTable, metric: PairedMetric, setting: Setting
-) -> Comparison:
-    choice = _choice(rule)
-    selection = select(table, metric, rule.direction)
-    bound = effective_bound(rule.margin, selection, kind=rule.kind, sign=1, where="gating.margin")
+def asked_of(rule: Gating | Guardrail | Watch, rule_id: str, role: Role, mode: Mode, level: float) -> Asked:
+    """The header of one rule of the policy."""
+    first = isinstance(rule, Guardrail) and rule.first
+    kind, direction = Kind(rule.kind), Direction(rule.direction)
+    return Asked(rule_id, role, mode, rule.metric, kind, direction, level, rule.set, first)
+
+
+def _case(
+    asked: Asked,
+    choice: TestChoice,
+    table: PairedTable,
+    metric: PairedMetric,
+    setting: Setting,
+    mask: BoolArray | None = None,
+) -> Case:
+    estimand = setting.estimand(asked.kind, table, metric)
+    return Case(asked, choice, estimand, select(table, metric, asked.direction, mask), setting)
+
+
+def _gating(rule: Gating, case: Case) -> Comparison:
+    bound = effective_bound(rule.margin, case, sign=1, where="gating.margin")
     tested = rule.margin_rule == "tested"
-    deciding = bound if tested else Bound(0.0, 0.0)
-    base = compare(choice, rule_id, ("gating", "gating"), selection, deciding, setting, target=bound.amount)
-    base = replace(
-        base,
-        bound=bound.amount,
-        relative=bound.relative,
-        margin_rule=rule.margin_rule,
-        suspect_gain=rule.suspect_gain,
-        max_flaky_share=setting.max_flaky_share,
+    margin = Margin(
+        bound.amount, rule.margin_rule, bound.relative, rule.suspect_gain, case.setting.max_flaky_share
     )
-    delta = base.delta
-    if delta is None:
+    base = compare(case, margin, bound if tested else Bound(), target=bound.amount)
+    if isinstance(base, Untested):
         return base
-    flaky = flaky_block(selection)
+    reading = seed_reading(base)
     if tested:
-        base = _with_gain_above_zero(base, choice, selection, setting)
-        above_margin = bool(base.clears_bound)
-        above_zero = above_margin or _also_cleared(choice, selection, Bound(0.0, 0.0), setting)
+        base = _with_gain_above_zero(base, case)
+        above_margin = base.evidence.clears_bound
+        above_zero = above_margin or _also_cleared(case, Bound())
     else:
-        above_zero = bool(base.clears_bound)
-        above_margin = above_zero and _also_cleared(choice, selection, bound, setting)
-    return replace(
-        base,
-        observed_rule=above_zero and at_least(delta, bound.amount),
-        tested_rule=above_margin,
-        reference=reference_values(selection),
-        clusters=base.clusters or _tipping(base),
-        **item_facts(selection, base, flaky),
-        cautions=(
-            *base.cautions,
-            *bound.cautions,
-            *_margin_cautions(base, bound.amount),
-            *flaky_cautions(flaky),
-        ),
+        above_zero = base.evidence.clears_bound
+        above_margin = above_zero and _also_cleared(case, bound)
+    by_item = case.estimand.by_item
+    items = item_facts(case, base, margin) if by_item else ItemFacts()
+    gain = Gain(
+        observed=above_zero and at_least(base.sides.delta, bound.amount),
+        tested=above_margin,
+        seed_reading=reading,
+        reference=_reference_values(case) if by_item else {},
+        items=items,
     )
+    told = (*bound.cautions, *_margin_cautions(base, bound.amount), *flaky_cautions(items.flaky))
+    clusters = base.clusters or (_tipping(base) if by_item else {})
+    return replace(base, gain=gain, clusters=clusters, cautions=(*base.cautions, *told))
 
 
-def _with_gain_above_zero(
-    base: Comparison, choice: TestChoice, selection: Selection, setting: Setting
-) -> Comparison:
+def _with_gain_above_zero(base: Tested, case: Case) -> Tested:
     """A proven margin is no less than a proven gain: the default test against 0 must clear it too.
 
     Where that test is the one that holds the claim back, its p and its limit are the ones that are reported.
     """
     if base.null_value == 0:
         return base
-    default = replace(choice, test="auto")
-    method = method_of(default, selection, 0.0, setting)
-    against_zero = run_test(selection, method, 0.0, setting.level, scale=choice.bounds())
-    if against_zero.result.p_greater < setting.level:
+    against_zero = run_test(case, case.estimand.default_test(0.0, case.choice.assurance), Bound())
+    if against_zero.p_greater < case.asked.level:
         return base
-    assert base.interval is not None
-    assert base.p_value is not None
-    assert base.p_two_sided is not None
+    evidence = base.evidence
     return replace(
         base,
-        clears_bound=False,
-        p_value=max(base.p_value, against_zero.result.p_greater),
-        p_two_sided=max(base.p_two_sided, against_zero.result.p_two_sided),
-        interval=replace(base.interval, low=min(base.interval.low, against_zero.interval.low)),
+        evidence=replace(
+            evidence,
+            clears_bound=False,
+            p_value=max(evidence.p_value, against_zero.p_greater),
+            p_two_sided=max(evidence.p_two_sided, against_zero.p_two_sided),
+            interval=replace(evidence.interval, low=min(evidence.interval.low, against_zero.interval.low)),
+        ),
     )
 
 
-def _tipping(base: Comparison) -> dict[str, Any]:
-    assert base.delta is not None
-    return tipping_block(base.delta, base.null_value, base.sd_difference, base.n, base.level)
+def _tipping(base: Tested) -> dict[str, Any]:
+    """Without cluster labels: from which intraclass correlation on would unseen clusters undo the result?"""
+    sd = base.visible.sd_difference
+    if not sd or base.n < 2:
+        return {}
+    t = (base.sides.delta - base.null_value) / (sd / math.sqrt(base.n))
+    return {"labelled": False, "tipping": [asdict(point) for point in tipping_points(t, base.level)]}
 
 
-def _also_cleared(choice: TestChoice, selection: Selection, bound: Bound, setting: Setting) -> bool:
+def _also_cleared(case: Case, bound: Bound) -> bool:
     """Whether the margin rule that the policy did not choose is cleared too: reported, never deciding."""
-    null_value = 0.0 if bound.shift else bound.null_value
-    method = method_of(choice, selection, null_value, setting)
-    if null_value and not METHODS[method].margin:
-        method = method_of(replace(choice, test="auto"), selection, null_value, setting)
-    return p_above(selection, method, bound, setting.level, choice.bounds()) < setting.level
+    method = case.choice.method(case.estimand, bound.tested_null)
+    if bound.tested_null and not METHODS[method].margin:
+        method = case.estimand.default_test(bound.tested_null, case.choice.assurance)
+    return p_above(case, method, bound) < case.asked.level
+
+
+def seed_reading(found: Tested) -> str:
+    """The published reading: does the interval exclude 0, and is the delta as large as the MDE?"""
+    mde, interval = found.visible.mde, found.evidence.interval
+    if interval.low <= 0 <= interval.high:
+        return "cannot_answer"
+    return "publish" if mde is not None and abs(found.sides.delta) >= mde else "sign_only"
+
+
+def _reference_values(case: Case) -> dict[str, float | None]:
+    """Two-sided values that readers of the literature look for; none of them decides."""
+    found = reference(oriented_pairs(case.selection))
+    return {
+        "mcnemar_exact_p": found.mcnemar_exact_p,
+        "mcnemar_chi2_p": found.mcnemar_chi2_p,
+        "bootstrap_low": found.bootstrap_low,
+        "bootstrap_high": found.bootstrap_high,
+        "unpaired_p": found.unpaired_p,
+    }
 
 
 def guardrail(rule: Guardrail, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
     """A guardrail in its mode."""
-    choice = _choice(rule)
+    mode = Mode(rule.mode)
+    level = setting.veto_level if mode == Mode.NO_REGRESSION else setting.level
+    asked = asked_of(rule, rule_id, Role.GUARDRAIL, mode, level)
+
+    def case(metric: PairedMetric) -> Case:
+        return _case(asked, choice_of(rule), table, metric, setting)
+
     measures: dict[str, Callable[[PairedMetric], Comparison]] = {
-        "non_inferior": lambda m: _non_inferior(rule, choice, rule_id, table, m, setting),
-        "no_regression": lambda m: _no_regression(rule, choice, rule_id, table, m, setting),
-        "limit": lambda m: limit(rule, choice, rule_id, table, m, setting),
-        "churn": lambda m: churn(rule, rule_id, table, m, setting),
+        "non_inferior": lambda m: _proof(case(m), _given(rule.tolerance), f"the tolerance of {rule.metric}"),
+        "no_regression": lambda m: _veto(case(m), Veto(detect=rule.detect)),
+        "limit": lambda m: limit(rule, case(m)),
+        "churn": lambda m: churn(rule, case(m)),
     }
-    return replace(both_readings(table.metrics[rule.metric], measures[rule.mode]), first=rule.first)
+    return both_readings(table.metrics[rule.metric], measures[rule.mode])
 
 
-def _non_inferior(
-    rule: Guardrail,
-    choice: TestChoice,
-    rule_id: str,
-    table: PairedTable,
-    metric: PairedMetric,
-    setting: Setting,
-) -> Comparison:
-    selection = select(table, metric, rule.direction)
-    where = f"the tolerance of {rule.metric}"
-    return _proof(choice, rule_id, ("guardrail", "non_inferior"), selection, rule.tolerance, where, setting)
+def _given(tolerance: Amount | None) -> Amount:
+    assert tolerance is not None, "a policy that asks for a proof states its tolerance"
+    return tolerance
 
 
-def _proof(
-    choice: TestChoice,
-    rule_id: str,
-    role_mode: tuple[str, str],
-    selection: Selection,
-    tolerance: Amount | None,
-    where: str,
-    setting: Setting,
-) -> Comparison:
+def _proof(case: Case, tolerance: Amount, where: str) -> Comparison:
     """H0: the true loss is at least the tolerance."""
-    bound = effective_bound(tolerance, selection, kind=choice.kind, sign=-1, where=where)
-    base = compare(choice, rule_id, role_mode, selection, bound, setting, target=bound.amount)
-    cautions = (*base.cautions, *bound.cautions)
-    return replace(base, bound=bound.amount, relative=bound.relative, cautions=cautions)
+    bound = effective_bound(tolerance, case, sign=-1, where=where)
+    wanted = Tolerance(bound.amount, bound.relative)
+    base = compare(case, wanted, bound, target=bound.amount)
+    return replace(base, cautions=(*base.cautions, *bound.cautions))
 
 
-def _no_regression(
-    rule: Guardrail,
-    choice: TestChoice,
-    rule_id: str,
-    table: PairedTable,
-    metric: PairedMetric,
-    setting: Setting,
-) -> Comparison:
-    selection = select(table, metric, rule.direction)
-    base = _veto(choice, rule_id, ("guardrail", "no_regression"), selection, setting)
-    return replace(base, detect=rule.detect)
-
-
-def _veto(
-    choice: TestChoice, rule_id: str, role_mode: tuple[str, str], selection: Selection, setting: Setting
-) -> Comparison:
+def _veto(case: Case, wanted: Veto) -> Comparison:
     """H0: there is no loss. What the data row says is a caution here, not a decision."""
-    veto = replace(setting, level=setting.veto_level)
-    found = compare(choice, rule_id, role_mode, selection, Bound(0.0, 0.0), veto)
-    if found.delta is not None:
-        found = replace(found, **_beside_veto(found, choice, selection))
+    found = compare(case, wanted, Bound())
+    if isinstance(found, Tested) and case.estimand.by_item:
+        found = _with_sweep(found, case)
     if not found.insufficient:
         return found
     return replace(found, cautions=(*found.cautions, Caution("weak_data", found.insufficient)))
 
 
-def _able_to_lose(choice: TestChoice, selection: Selection) -> int | None:
-    """Items, or clusters, that are not at the metric's worst end already; None where it has no known end.
+def _with_sweep(found: Tested, case: Case) -> Tested:
+    """The p of a clean sweep, and for a mean the sign test, over items or whole clusters."""
+    estimand, selection = case.estimand, case.selection
+    gains = estimand.unit_gains(selection)
+    able = _able_to_lose(case) if found.sides.delta < 0 else None
+    units, drawn = len(gains) if able is None else able, found.evidence.resamples
+    sweep = max(clean_sweep(units), 1 / (drawn + 1) if drawn else 0.0)
+    found = replace(found, visible=replace(found.visible, clean_sweep=sweep))
+    if estimand.pass_fail or found.evidence.estimand != "mean":
+        return found
+    worse, changed = int((gains < 0).sum()), int((gains != 0).sum())
+    return replace(found, sign_test=SignTest(worse, changed, binomial_sf(worse, changed, 0.5)))
+
+
+def _able_to_lose(case: Case) -> int | None:
+    """Units that are not at the metric's worst end already; None where it has no known end.
 
     Asked where a loss is observed: of 100 items of which 5 passed, all 5 may be lost and no test shows it.
     """
-    bounds = choice.bounds()
-    if bounds is None:
+    if case.scale is None:
         return None
-    able = selection.baseline != (bounds[0] if selection.sign > 0 else bounds[1])
-    clusters = selection.table.clusters
-    return int(able.sum()) if clusters is None else len(np.unique(clusters[selection.positions][able]))
-
-
-def _beside_veto(found: Comparison, choice: TestChoice, selection: Selection) -> dict[str, Any]:
-    """The p of a clean sweep, and for a mean the sign test, over items or whole clusters."""
-    clustered = selection.table.clusters is not None
-    gains = clusters_of(selection).changes if clustered else selection.gains
-    able = _able_to_lose(choice, selection) if found.delta is not None and found.delta < 0 else None
-    units = len(gains) if able is None else able
-    sweep = max(clean_sweep(units), 1 / (found.resamples + 1) if found.resamples else 0.0)
-    if choice.is_binary(selection.metric) or found.estimand != "mean":
-        return {"clean_sweep": sweep}
-    worse, changed = int((gains < 0).sum()), int((gains != 0).sum())
-    sign_test = SignTest(worse, changed, binomial_sf(worse, changed, 0.5))
-    return {"clean_sweep": sweep, "sign_test": sign_test}
+    worst = case.scale[0] if case.selection.sign > 0 else case.scale[1]
+    return case.estimand.units(case.selection, case.selection.baseline != worst)
 
 
 def subset(
@@ -235,49 +244,45 @@ def subset(
     proof: bool,
 ) -> Comparison:
     """The gating metric on one slice, as a veto or as a proof of non-inferiority."""
-    choice = replace(_choice(rule), interval=None)
+    choice = replace(choice_of(rule), interval=None)
+    mode = Mode.SLICE_NON_INFERIOR if proof else Mode.SLICE_NO_REGRESSION
+    asked = asked_of(rule, rule_id, Role.SLICE, mode, setting.level if proof else setting.veto_level)
 
     def measure(metric: PairedMetric) -> Comparison:
-        selection = select(table, metric, rule.direction, mask)
+        case = _case(asked, choice, table, metric, setting, mask)
         if proof:
-            role_mode = ("slice", "slice_non_inferior")
-            where = f"the tolerance of {rule_id}"
-            return _proof(choice, rule_id, role_mode, selection, tolerance, where, setting)
-        veto = _veto(choice, rule_id, ("slice", "slice_no_regression"), selection, setting)
-        if tolerance is None:
-            return veto
-        relative = None if isinstance(tolerance, float) else tolerance.relative
-        return replace(veto, bound=_visible(tolerance, selection), relative=relative)
+            return _proof(case, _given(tolerance), f"the tolerance of {rule_id}")
+        return _veto(case, _of_slice(tolerance, case))
 
     return both_readings(table.metrics[rule.metric], measure)
 
 
-def _visible(tolerance: Amount, selection: Selection) -> float:
-    """The loss that a veto is asked to see. A share of nothing is no loss that any set could see."""
-    if isinstance(tolerance, float):
-        return tolerance
+def _of_slice(tolerance: Amount | None, case: Case) -> Veto:
+    """A share of nothing is no loss that any set could see."""
+    if tolerance is None or isinstance(tolerance, float):
+        return Veto(tolerance)
+    selection = case.selection
     mean = float(np.mean(np.sort(selection.baseline))) if selection.n else 0.0
-    return max(tolerance.relative * mean, 0.0)
+    return Veto(max(tolerance.relative * mean, 0.0), tolerance.relative)
 
 
 def watched(watch: Watch, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
     """A metric that is only reported."""
-    choice = TestChoice(watch.metric, watch.kind, watch.direction, watch.set)
-    way = "lower" if watch.direction == "lower" else "higher"
-    selection = select(table, table.metrics[watch.metric], way)
+    asked = asked_of(watch, rule_id, Role.WATCH, Mode.WATCH, setting.level)
     any_size = replace(setting, min_items=1)
-    return compare(choice, rule_id, ("watch", "watch"), selection, Bound(0.0, 0.0), any_size)
+    return compare(_case(asked, TestChoice(), table, table.metrics[watch.metric], any_size), None, Bound())
 
 
-def _margin_cautions(base: Comparison, margin: float) -> tuple[Caution, ...]:
-    if base.mde is None or margin <= 0 or base.mde <= margin:
+def _margin_cautions(base: Tested, margin: float) -> tuple[Caution, ...]:
+    mde = base.visible.mde
+    if mde is None or margin <= 0 or mde <= margin:
         return ()
-    text = f"the smallest gain this set can see is {base.mde:.4g}, above the margin {margin:.4g}"
+    text = f"the smallest gain this set can see is {mde:.4g}, above the margin {margin:.4g}"
     return (Caution("mde_above_margin", text),)
 
 
-def veto_mde(comparison: Comparison, spread: float) -> float | None:
+def veto_mde(found: Tested, spread: float) -> float | None:
     """The loss that a veto would miss 20 % of the time at its corrected level."""
-    if comparison.variance is None:
+    if found.visible.variance is None:
         return None
-    return power.smallest_effect(comparison.variance, comparison.n, comparison.level / spread)
+    return power.smallest_effect(found.visible.variance, found.n, found.level / spread)

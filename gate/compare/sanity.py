@@ -10,9 +10,10 @@ import numpy as np
 from gate.artifacts.directions import direction_by_name
 from gate.artifacts.table import FloatArray
 from gate.compare.model import ROUNDING, at_least
+from gate.estimands import estimand_of
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Amount, Guardrail, Policy, Rule, Watch
-from gate.policy.rules import gating_id, guardrail_ids
+from gate.policy.rules import gating_id, named_guardrails
 from gate.values import Caution
 from gate.words import number
 
@@ -48,7 +49,7 @@ def doubts(policy: Policy, tables: Tables, seen: Mapping[str, float | None]) -> 
             found = _out_of_reach(bound, float(baseline.mean()))
             found = found or _other_unit(bound, baseline, seen.get(bound.rule_id))
             yield from ((bound.rule_id, caution) for caution in found)
-    for rule_id, rule in ((gating_id(policy), policy.gating), *_rails(policy)):
+    for rule_id, rule in ((gating_id(policy), policy.gating), *named_guardrails(policy)):
         metric = tables[rule.set].metrics[rule.metric]
         if isinstance(rule, Guardrail) and rule.mode == "limit":
             yield from ((rule_id, caution) for caution in _limit(rule, metric))
@@ -78,16 +79,12 @@ def direction_doubts(
             yield "direction_contradicts_name", text
 
 
-def _rails(policy: Policy) -> Iterator[tuple[str, Guardrail]]:
-    return zip(guardrail_ids(policy), policy.guardrails, strict=True)
-
-
 def _bounds(policy: Policy) -> Iterator[Bound]:
     gating, rule_id = policy.gating, gating_id(policy)
     yield Bound(rule_id, gating, "margin", gating.margin, gain=True, tested=gating.margin_rule == "tested")
     if policy.slices is not None and policy.slices.tolerance is not None:
         yield Bound(rule_id, gating, "slices.tolerance", policy.slices.tolerance)
-    for rail_id, rail in _rails(policy):
+    for rail_id, rail in named_guardrails(policy):
         for word, amount in (("tolerance", rail.tolerance), ("detect", rail.detect)):
             if amount is not None:
                 yield Bound(rail_id, rail, word, amount)
@@ -95,7 +92,7 @@ def _bounds(policy: Policy) -> Iterator[Bound]:
 
 def _ends(rule: Rule) -> tuple[float, float] | None:
     """The worst and the best value that the metric can have, where kind or scale says so."""
-    scale = (0.0, 1.0) if rule.kind == "binary" else rule.scale
+    scale = estimand_of(rule.kind).ends or rule.scale
     if scale is None or rule.direction == "higher":
         return scale
     return scale[1], scale[0]
@@ -130,7 +127,7 @@ def _other_unit(bound: Bound, baseline: FloatArray, seen: float | None) -> list[
         return []
     if amount < 1 and typical >= LARGE and typical >= TOO_FINE * amount:
         hint = f"a share of the baseline is written {{relative: {amount:g}}}"
-    elif amount >= 1 and 0 < float(np.abs(baseline).max()) <= 1 and bound.rule.kind == "graded":
+    elif amount >= 1 and 0 < float(np.abs(baseline).max()) <= 1 and estimand_of(bound.rule.kind).ends is None:
         hint = "is it in percent?"
     else:
         return []

@@ -1,14 +1,13 @@
-"""What every rule shares, and how one rule chooses its test."""
+"""What every rule shares, how one rule chooses its test, and both readings of missing results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from gate.compare.model import Comparison
-from gate.pairing import PairedMetric
-from gate.stats.methods import CLUSTER_DEFAULT, default_test
+from gate.estimands import Estimand, estimand_of
+from gate.pairing import PairedMetric, PairedTable
 from gate.values import Caution
 from gate.words import count
 
@@ -29,48 +28,26 @@ class Setting:
     seeds: bool = False
     max_flaky_share: float | None = None
 
+    def estimand(self, kind: str, table: PairedTable, metric: PairedMetric) -> Estimand:
+        """How a metric of this kind is read from this table."""
+        clustered = table.clusters is not None
+        return estimand_of(kind, averaged=metric.averaged, clustered=clustered, seeds=self.seeds)
+
 
 @dataclass(frozen=True, slots=True)
 class TestChoice:
-    """The part of a rule that says what is tested and how."""
+    """The part of a rule that says how it is tested."""
 
     __test__ = False  # not a pytest class
 
-    metric: str
-    kind: str
-    direction: str
-    set: str | None = None
     test: str = "auto"
     interval: str | None = None
     scale: tuple[float, float] | None = None
     assurance: str = "standard"
 
-    def is_binary(self, metric: PairedMetric) -> bool:
-        """Pass/fail as such: averaged repeats make it a share, which is graded."""
-        return self.kind == "binary" and not metric.averaged
-
-    def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest value that the metric can take, if the policy says so."""
-        return (0.0, 1.0) if self.kind == "binary" else self.scale
-
-    def method(self, metric: PairedMetric, null_value: float, *, clustered: bool, seeds: bool) -> str:
-        """The test that decides on this metric."""
-        return self.planned(null_value, averaged=metric.averaged, clustered=clustered, seeds=seeds)
-
-    def planned(self, null_value: float, *, averaged: bool, clustered: bool, seeds: bool) -> str:
-        """The test that the policy names, or the default of its kind. Never chosen by the outcome.
-
-        A handful of seeds is below what tests of the mean can carry; their default is the protocol made for
-        them, the BCa interval and the sign-flip test together (arXiv 2511.19794).
-        """
-        if self.test != "auto":
-            return self.test
-        if clustered:
-            return CLUSTER_DEFAULT
-        kind: Literal["binary", "graded"] = "binary" if self.kind == "binary" and not averaged else "graded"
-        if seeds and kind == "graded" and self.assurance == "standard":
-            return "bca_sign_flip"
-        return default_test(kind, null_value, assurance=self.assurance, repeats=averaged)
+    def method(self, estimand: Estimand, null_value: float) -> str:
+        """The test that the policy names, or the default of its kind. Never chosen by the outcome."""
+        return self.test if self.test != "auto" else estimand.default_test(null_value, self.assurance)
 
 
 def both_readings(metric: PairedMetric, measure: Callable[[PairedMetric], Comparison]) -> Comparison:
@@ -88,7 +65,7 @@ def both_readings(metric: PairedMetric, measure: Callable[[PairedMetric], Compar
     other = replace(other, reading="drop" if metric.reading == "worst" else "worst")
     text = (
         f"{count(metric.incomplete, 'item lacks', 'items lack')} a result; read as {found.reading}: "
-        f"{found.found()}; read as {other.reading}: {other.found()}"
+        f"{found.named}; read as {other.reading}: {other.named}"
     )
     found = replace(found, cautions=(*found.cautions, Caution("two_readings", text)))
     return replace(found, other=other) if metric.failed else found

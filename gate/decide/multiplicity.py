@@ -7,14 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gate.compare.model import Comparison
+from gate.compare.model import Comparison, Margin, Tested, Veto
 from gate.compare.rules import veto_mde
 from gate.decide.verdict import can_fire, cannot_fire_words, sign_words
 from gate.stats.multiplicity import adjust, factor
-from gate.values import Caution
+from gate.values import Caution, Direction, Role
 from gate.words import p_value, signed
 
-VETO_MODES = ("no_regression", "slice_no_regression")
 Correct = Callable[[Sequence[Comparison]], tuple[Comparison, ...]]
 
 
@@ -29,11 +28,11 @@ def families(
     found = tuple(comparisons)
     described = []
     for name, role, method in (
-        ("vetoes", "guardrail", correction),
-        ("slices", "slice", correction),
-        ("watch", "watch", "bh"),
+        ("vetoes", Role.GUARDRAIL, correction),
+        ("slices", Role.SLICE, correction),
+        ("watch", Role.WATCH, "bh"),
     ):
-        size = sum(_in_family(c, role) for c in found)
+        size = len(_members(found, role))
         if size:
             found = _each_reading(found, partial(_corrected, role=role, method=method))
             described.append({"name": name, "correction": method, "size": size})
@@ -49,69 +48,84 @@ def _each_reading(comparisons: Sequence[Comparison], correct: Correct) -> tuple[
     )
 
 
-def _corrected(comparisons: Sequence[Comparison], *, role: str, method: str) -> tuple[Comparison, ...]:
+def _corrected(comparisons: Sequence[Comparison], *, role: Role, method: str) -> tuple[Comparison, ...]:
     """The members of one family adjusted, everything else as it was."""
-    members = iter(_adjusted([c for c in comparisons if _in_family(c, role)], method))
-    return tuple(next(members) if _in_family(c, role) else c for c in comparisons)
+    members = _members(comparisons, role)
+    adjusted = dict(zip(members, _adjusted(list(members.values()), method), strict=True))
+    return tuple(adjusted.get(place, c) for place, c in enumerate(comparisons))
 
 
-def _in_family(c: Comparison, role: str) -> bool:
-    if c.role != role:
-        return False
-    if role == "watch":
-        return c.p_two_sided is not None
-    return c.mode in VETO_MODES and c.gated and c.p_value is not None
+def _members(comparisons: Sequence[Comparison], role: Role) -> dict[int, Tested]:
+    """By their place the vetoes of a role, or all that is watched: of several any one may decide."""
+    return {
+        place: c
+        for place, c in enumerate(comparisons)
+        if isinstance(c, Tested) and c.asked.role == role and (c.wanted is None or _is_veto(c))
+    }
 
 
-def _adjusted(members: Sequence[Comparison], method: str) -> tuple[Comparison, ...]:
+def _is_veto(c: Tested) -> bool:
+    return isinstance(c.wanted, Veto) and c.gated
+
+
+def _adjusted(members: Sequence[Tested], method: str) -> tuple[Tested, ...]:
     """One family: p_adjusted on every member where there are several; a veto says what it would miss."""
-    raw = [c.p_two_sided if c.role == "watch" else c.p_value for c in members]
-    known = [p for p in raw if p is not None]
     if len(members) > 1:
+        raw = [c.evidence.p_two_sided if c.wanted is None else c.evidence.p_value for c in members]
         signs = adjust([c.sign_test.p_value if c.sign_test else 1.0 for c in members], method)
         members = [
-            replace(c, p_adjusted=p, sign_test=c.sign_test and replace(c.sign_test, p_adjusted=sign))
-            for c, p, sign in zip(members, adjust(known, method), signs, strict=True)
+            replace(
+                c,
+                evidence=replace(c.evidence, p_adjusted=p),
+                sign_test=c.sign_test and replace(c.sign_test, p_adjusted=sign),
+            )
+            for c, p, sign in zip(members, adjust(raw, method), signs, strict=True)
         ]
     spread = factor(len(members), method)
-    return tuple(_noticed(c) if c.role == "watch" else _veto(c, spread) for c in members)
+    return tuple(_noticed(c) if c.wanted is None else _veto(c, spread) for c in members)
 
 
-def _veto(c: Comparison, spread: float) -> Comparison:
+def _veto(c: Tested, spread: float) -> Tested:
     """What this veto would miss, and whether it could fire at all, at its corrected level."""
-    missed = veto_mde(c, spread)
-    sweep = None if c.clean_sweep is None else min(1.0, c.clean_sweep * spread)
-    found = replace(c, clean_sweep=sweep, mde=c.mde if missed is None else missed)
+    missed, sweep = veto_mde(c, spread), c.visible.clean_sweep
+    visible = replace(
+        c.visible,
+        clean_sweep=None if sweep is None else min(1.0, sweep * spread),
+        mde=c.visible.mde if missed is None else missed,
+    )
+    found = replace(c, visible=visible)
     return replace(found, cautions=(*c.cautions, *_veto_cautions(found, missed)))
 
 
-def _veto_cautions(c: Comparison, missed: float | None) -> Iterator[Caution]:
-    p = c.p_value if c.p_adjusted is None else c.p_adjusted
-    if not can_fire(c) and (p is None or p >= c.level):
+def _veto_cautions(c: Tested, missed: float | None) -> Iterator[Caution]:
+    if not can_fire(c) and c.evidence.p >= c.level:
         yield Caution("veto_cannot_fire", cannot_fire_words(c))
-    if c.sign_test is not None and c.sign_test.p < c.level and c.delta is not None and c.delta >= 0:
+    if c.sign_test is not None and c.sign_test.p < c.level and c.sides.delta >= 0:
         yield Caution("most_changes_are_losses", f"{sign_words(c.sign_test)}, though the mean is not worse")
     if missed is None:
         return
     text = f"this veto bounds nothing: a true loss of {missed:.4g} would be missed 20 % of the time"
     yield Caution("veto_misses", text)
-    if c.bound is not None and missed > c.bound:
-        text = f"the smallest loss that would be seen is {missed:.4g}, above the tolerance {c.bound:.4g}"
+    tolerance = c.wanted.tolerance if isinstance(c.wanted, Veto) else None
+    if tolerance is not None and missed > tolerance:
+        text = f"the smallest loss that would be seen is {missed:.4g}, above the tolerance {tolerance:.4g}"
         yield Caution("mde_above_tolerance", text)
 
 
-def _noticed(c: Comparison) -> Comparison:
+def _noticed(c: Tested) -> Tested:
     """A watched metric never gates; that it got significantly worse is said all the same, and on top."""
-    p = c.p_two_sided if c.p_adjusted is None else c.p_adjusted
-    if p is None or c.delta is None or c.insufficient or p >= 2 * c.level:
+    evidence, delta, metric = c.evidence, c.sides.delta, c.asked.metric
+    p = evidence.p_two_sided if evidence.p_adjusted is None else evidence.p_adjusted
+    if c.insufficient or p >= 2 * c.level:
         return c
-    evidence = f"{signed(c.delta)} (two-sided{'' if c.p_adjusted is None else ' adjusted'} p {p_value(p)})"
-    if c.direction == "neutral":
-        text = f"{c.metric} changed significantly: {evidence}; a watch with a direction says if that is worse"
+    adjusted = "" if evidence.p_adjusted is None else " adjusted"
+    shown = f"{signed(delta)} (two-sided{adjusted} p {p_value(p)})"
+    if c.asked.direction == Direction.NEUTRAL:
+        text = f"{metric} changed significantly: {shown}; a watch with a direction says if that is worse"
         return replace(c, cautions=(*c.cautions, Caution("watch_changed", text)))
-    if c.delta > 0:
+    if delta > 0:
         return c
-    text = f"{c.metric} is only watched, and got significantly worse: {evidence}"
+    text = f"{metric} is only watched, and got significantly worse: {shown}"
     return replace(c, cautions=(*c.cautions, Caution("watch_worse", text)))
 
 
@@ -129,14 +143,17 @@ def challengers(
 
 
 def _over_challengers(gating: Sequence[Comparison], *, method: str, absent: int) -> tuple[Comparison, ...]:
-    raw = [1.0 if c.p_value is None else c.p_value for c in gating]
+    raw = [c.evidence.p_value if isinstance(c, Tested) else 1.0 for c in gating]
     adjusted = adjust([*raw, *[1.0] * absent], method)
     return tuple(_challenger(c, p) for c, p in zip(gating, adjusted, strict=False))
 
 
 def _challenger(c: Comparison, p_adjusted: float) -> Comparison:
     """A margin rule that only the unadjusted p clears is not cleared, and no gain means no proven margin."""
-    found = replace(c, p_adjusted=p_adjusted)
-    if p_adjusted < c.level or c.observed_rule is None:
+    if not isinstance(c, Tested):
+        return c
+    found = replace(c, evidence=replace(c.evidence, p_adjusted=p_adjusted))
+    if p_adjusted < c.level or c.gain is None or not isinstance(c.wanted, Margin):
         return found
-    return replace(found, tested_rule=False, observed_rule=c.observed_rule and c.margin_rule == "tested")
+    observed = c.gain.observed and c.wanted.rule == "tested"
+    return replace(found, gain=replace(c.gain, tested=False, observed=observed))

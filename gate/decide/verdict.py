@@ -6,8 +6,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gate.compare.model import Comparison, SignTest, at_least
-from gate.values import Status
+from gate.compare.model import (
+    Comparison,
+    Counted,
+    Limited,
+    Margin,
+    MostLost,
+    SignTest,
+    Tested,
+    Tolerance,
+    Untested,
+    Veto,
+    at_least,
+)
+from gate.values import Role, Status
 from gate.words import number, p_value, signed, span
 
 PASS, FAIL, INCONCLUSIVE, WAIVED = Status.PASS, Status.FAIL, Status.INCONCLUSIVE, Status.WAIVED
@@ -28,107 +40,146 @@ class Reason:
     message: str
 
 
-def judge(comparison: Comparison) -> Reason:
+def judge(c: Comparison) -> Reason:
     """One comparison's status. Both readings of failed runs must agree, else the answer is inconclusive."""
-    reason = _TABLE[comparison.mode](comparison)
-    if comparison.same_run and comparison.gated:
-        return _reason(comparison, INCONCLUSIVE, reason.required, SAME_RUN)
-    if comparison.other is None:
+    reason = _answer(c)
+    if c.same_run and c.gated:
+        return _reason(c, INCONCLUSIVE, reason.required, SAME_RUN)
+    if c.other is None:
         return reason
-    other = _TABLE[comparison.mode](comparison.other)
+    other = _answer(c.other)
     if other.status == reason.status:
         return reason
     text = (
-        f"{comparison.metric}: {reason.status} when failed runs are read as {comparison.reading} "
-        f"({comparison.found()}), {other.status} when they are read as "
-        f"{comparison.other.reading} ({comparison.other.found()}): {FAILED_RUNS_DECIDE}"
+        f"{c.asked.metric}: {reason.status} when failed runs are read as {c.reading} ({c.named}), "
+        f"{other.status} when they are read as {c.other.reading} ({c.other.named}): {FAILED_RUNS_DECIDE}"
     )
-    return Reason(comparison.rule, INCONCLUSIVE, comparison.metric, reason.observed, reason.required, text)
+    return Reason(c.rule, INCONCLUSIVE, c.asked.metric, reason.observed, reason.required, text)
 
 
-def _gating(c: Comparison) -> Reason:
-    assert c.bound is not None
-    tested = c.margin_rule == "tested"
-    required = (
-        f"gain above {number(c.bound)} shown at level {c.level:g}"
-        if tested
-        else f"gain of at least {number(c.bound)} observed, and above 0 at level {c.level:g}"
-    )
+def _answer(c: Comparison) -> Reason:
+    """The truth table: what was measured, and what is wanted of it."""
+    match c:
+        case Tested(wanted=Margin() as margin):
+            return _gating(c, margin)
+        case Tested(wanted=Tolerance() as tolerance):
+            return _non_inferior(c, tolerance)
+        case Tested(wanted=Veto() as veto):
+            return _no_regression(c, veto)
+        case Limited():
+            return _limit(c)
+        case Counted(wanted=MostLost() as most):
+            return _churn(c, most)
+        case Counted():
+            return _must_pass(c)
+    if not c.gated:
+        return _not_gated(c)
+    return _reason(c, INCONCLUSIVE, _required(c), c.insufficient or "nothing could be tested")
+
+
+def _not_gated(c: Tested | Untested) -> Reason:
+    return _reason(c, NOT_GATED, _required(c), c.insufficient or "reported, not gated")
+
+
+def _required(c: Tested | Untested) -> str:
+    """What is asked of a rule that rests on a test, in words."""
+    match c.wanted:
+        case Margin(rule="tested") as margin:
+            return f"gain above {number(margin.amount)} shown at level {c.level:g}"
+        case Margin() as margin:
+            return f"gain of at least {number(margin.amount)} observed, and above 0 at level {c.level:g}"
+        case Tolerance() as tolerance:
+            return (
+                f"a loss above {number(tolerance.amount)} ruled out at level {c.level:g}" if c.gated else ""
+            )
+    return f"no significant loss at level {c.level:g}"
+
+
+def _gating(c: Tested, margin: Margin) -> Reason:
+    required, metric, delta, interval = _required(c), c.asked.metric, c.sides.delta, c.evidence.interval
     if c.insufficient:
         return _reason(c, INCONCLUSIVE, required, c.insufficient)
-    assert c.delta is not None
-    assert c.interval is not None
-    if c.suspect_gain is not None and c.delta > c.suspect_gain:
-        text = f"a gain of {signed(c.delta)} is larger than {number(c.suspect_gain)}: "
+    if margin.suspect_gain is not None and delta > margin.suspect_gain:
+        text = f"a gain of {signed(delta)} is larger than {number(margin.suspect_gain)}: "
         return _reason(c, INCONCLUSIVE, required, text + "check extractor, leakage and judge")
-    if _significant(c) and at_least(c.delta, c.bound):
-        flaky = _on_flaky_items(c)
+    if _significant(c) and at_least(delta, margin.amount):
+        flaky = _on_flaky_items(c, margin)
         if flaky:
             return _reason(c, INCONCLUSIVE, required, flaky)
-        return _reason(c, PASS, required, f"{c.metric} is better by {signed(c.delta)} {_evidence(c)}")
-    if c.worse:
-        return _reason(c, FAIL, required, f"{c.metric} is worse by {number(-c.delta)} {_evidence(c)}")
-    if c.interval.high < c.bound:
-        kind = "real but below" if c.interval.low > 0 else "below"
-        return _reason(c, FAIL, required, f"the gain in {c.metric} is {kind} the margin {_evidence(c)}")
-    return _reason(c, INCONCLUSIVE, required, _no_claim(c, tested=tested))
+        return _reason(c, PASS, required, f"{metric} is better by {signed(delta)} {_evidence(c)}")
+    if c.evidence.worse:
+        return _reason(c, FAIL, required, f"{metric} is worse by {number(-delta)} {_evidence(c)}")
+    if interval.high < margin.amount:
+        kind = "real but below" if interval.low > 0 else "below"
+        return _reason(c, FAIL, required, f"the gain in {metric} is {kind} the margin {_evidence(c)}")
+    return _reason(c, INCONCLUSIVE, required, _no_claim(c, margin))
 
 
-def _on_flaky_items(c: Comparison) -> str:
+def _on_flaky_items(c: Tested, margin: Margin) -> str:
     """Why the gain does not count where too much of it lies on items that do not reproduce."""
-    share = c.flaky.get("delta_share")
-    if c.max_flaky_share is None or (share is not None and at_least(c.max_flaky_share, share)):
+    most = margin.max_flaky_share
+    share = None if c.gain is None else c.gain.items.flaky.get("delta_share")
+    if most is None or (share is not None and at_least(most, share)):
         return ""
     if share is None:
         return (
             "the share of the gain on flaky items is not known: it takes pass/fail results of 4 runs an item"
         )
     text = f"{share:.0%} of the gain lies on flaky items, more than items.max_flaky_share"
-    return f"{text} {number(c.max_flaky_share)}: score these items more often, or repair them"
+    return f"{text} {number(most)}: score these items more often, or repair them"
 
 
-def _non_inferior(c: Comparison) -> Reason:
-    required = f"a loss above {number(c.bound)} ruled out at level {c.level:g}"
+def _no_claim(c: Tested, margin: Margin) -> str:
+    tested, delta = margin.rule == "tested", c.sides.delta
+    if not tested and not at_least(delta, margin.amount):
+        return f"a gain of the margin is neither observed ({signed(delta)}) nor ruled out {_evidence(c)}"
+    floor = number(margin.amount) if tested and margin.amount else "0"
+    return f"a gain above {floor} is not shown {_evidence(c)}"
+
+
+def _non_inferior(c: Tested, tolerance: Tolerance) -> Reason:
+    required, metric, most = _required(c), c.asked.metric, number(tolerance.amount)
+    if not c.gated:
+        return _not_gated(c)
     if c.insufficient:
         return _reason(c, INCONCLUSIVE, required, c.insufficient)
     if _significant(c):
-        return _reason(c, PASS, required, f"{c.metric} loses less than {number(c.bound)} {_evidence(c)}")
-    if c.worse:
-        return _reason(c, FAIL, required, f"{c.metric} is worse {_evidence(c)}")
-    return _reason(c, INCONCLUSIVE, required, f"a loss of {number(c.bound)} is not ruled out {_evidence(c)}")
+        return _reason(c, PASS, required, f"{metric} loses less than {most} {_evidence(c)}")
+    if c.evidence.worse:
+        return _reason(c, FAIL, required, f"{metric} is worse {_evidence(c)}")
+    return _reason(c, INCONCLUSIVE, required, f"a loss of {most} is not ruled out {_evidence(c)}")
 
 
-def _no_regression(c: Comparison) -> Reason:
-    required = f"no significant loss at level {c.level:g}"
+def _no_regression(c: Tested, veto: Veto) -> Reason:
+    required, metric, mde = _required(c), c.asked.metric, c.visible.mde
     if not c.gated:
-        return _reason(c, NOT_GATED, required, c.insufficient or "reported, not gated")
-    if c.p_value is None or math.isnan(c.p_value):  # NaN is below no level, and would pass
+        return _not_gated(c)
+    if math.isnan(c.evidence.p_value):  # NaN is below no level, and would pass
         return _reason(c, INCONCLUSIVE, required, c.insufficient or "nothing could be tested")
-    p = c.p_value if c.p_adjusted is None else c.p_adjusted
-    if p < c.level:
-        return _reason(c, FAIL, required, f"{c.metric} is significantly worse {_evidence(c)}")
-    if c.sign_test is not None and c.sign_test.p < c.level and c.delta is not None and c.delta < 0:
-        text = f"{sign_words(c.sign_test)}, and {c.metric} is worse on the whole {_evidence(c)}"
+    if c.evidence.p < c.level:
+        return _reason(c, FAIL, required, f"{metric} is significantly worse {_evidence(c)}")
+    if c.sign_test is not None and c.sign_test.p < c.level and c.sides.delta < 0:
+        text = f"{sign_words(c.sign_test)}, and {metric} is worse on the whole {_evidence(c)}"
         return _reason(c, FAIL, required, text)
     if not can_fire(c):
         return _reason(c, INCONCLUSIVE, required, cannot_fire_words(c))
-    if c.detect is not None and (c.mde is None or c.mde > c.detect):
-        seen = "unknown" if c.mde is None else f"{number(c.mde)}, above {number(c.detect)}"
+    if veto.detect is not None and (mde is None or mde > veto.detect):
+        seen = "unknown" if mde is None else f"{number(mde)}, above {number(veto.detect)}"
         text = f"no loss is shown, but the smallest loss this set can see is {seen}"
-        return _reason(c, INCONCLUSIVE, f"a loss of {number(c.detect)} would be seen", text)
-    return _reason(c, PASS, required, f"no significant loss in {c.metric} {_evidence(c)}")
+        return _reason(c, INCONCLUSIVE, f"a loss of {number(veto.detect)} would be seen", text)
+    return _reason(c, PASS, required, f"no significant loss in {metric} {_evidence(c)}")
 
 
-def can_fire(c: Comparison) -> bool:
+def can_fire(c: Tested) -> bool:
     """Whether a veto could reject at its corrected level if every item, cluster or seed lost."""
-    return c.clean_sweep is None or c.clean_sweep < c.level
+    return c.visible.clean_sweep is None or c.visible.clean_sweep < c.level
 
 
-def cannot_fire_words(c: Comparison) -> str:
+def cannot_fire_words(c: Tested) -> str:
     """Why no result of this size could ever be a veto."""
     return (
-        f"this veto cannot fire: even if {c.metric} got worse everywhere, p would be "
-        f"{p_value(c.clean_sweep)}, not below {c.level:g}"
+        f"this veto cannot fire: even if {c.asked.metric} got worse everywhere, p would be "
+        f"{p_value(c.visible.clean_sweep)}, not below {c.level:g}"
     )
 
 
@@ -141,20 +192,20 @@ def sign_words(found: SignTest) -> str:
     )
 
 
-def _limit(c: Comparison) -> Reason:
-    low, high = c.bound, c.upper_bound
+def _limit(c: Limited) -> Reason:
+    low, high, proven = c.wanted.least, c.wanted.most, c.wanted.proven
     required = " and ".join(
         [f"at least {number(low)}"] * (low is not None) + [f"at most {number(high)}"] * (high is not None)
-    ) + (f", proven at level {c.level:g}" if c.proven else "")
+    ) + (f", proven at level {c.level:g}" if proven else "")
     if c.candidate is None:
-        return _reason(c, INCONCLUSIVE, required, c.insufficient or f"no value of {c.metric}")
+        return _reason(c, INCONCLUSIVE, required, c.insufficient or f"no value of {c.asked.metric}")
     ends = (c.candidate, c.candidate)
-    if c.proven:
+    if proven:
         if c.interval is None:
-            return _reason(c, INCONCLUSIVE, required, c.insufficient or f"no interval for {c.metric}")
+            return _reason(c, INCONCLUSIVE, required, c.insufficient or f"no interval for {c.asked.metric}")
         ends = (c.interval.low, c.interval.high)
-    shown = f"the candidate's {c.metric} is {number(c.candidate)}"
-    shown += f" ({number(ends[0])} to {number(ends[1])})" if c.proven else ""
+    shown = f"the candidate's {c.asked.metric} is {number(c.candidate)}"
+    shown += f" ({number(ends[0])} to {number(ends[1])})" if proven else ""
     if (high is not None and not at_least(high, ends[0])) or (low is not None and not at_least(ends[1], low)):
         return _reason(c, FAIL, required, f"{shown}, beyond the limit")
     if (high is None or at_least(high, ends[1])) and (low is None or at_least(ends[0], low)):
@@ -163,73 +214,36 @@ def _limit(c: Comparison) -> Reason:
     return _reason(c, INCONCLUSIVE, required, f"{shown}: {why}")
 
 
-def _churn(c: Comparison) -> Reason:
-    assert c.upper_bound is not None
-    required = f"at most {number(c.upper_bound)} of the items lost"
+def _churn(c: Counted, most: MostLost) -> Reason:
+    required = f"at most {number(most.share)} of the items lost"
     if c.share is None:
         return _reason(c, INCONCLUSIVE, required, "no pairs")
-    text = f"{number(c.share)} of the items got worse in {c.metric}"
-    return _reason(c, PASS if at_least(c.upper_bound, c.share) else FAIL, required, text)
+    text = f"{c.found} of the items got worse in {c.asked.metric}"
+    return _reason(c, PASS if at_least(most.share, c.share) else FAIL, required, text)
 
 
-def _slice_non_inferior(c: Comparison) -> Reason:
-    if not c.gated:
-        return _reason(c, NOT_GATED, "", c.insufficient or "reported, not gated")
-    return _non_inferior(c)
-
-
-def _must_pass(c: Comparison) -> Reason:
+def _must_pass(c: Counted) -> Reason:
     required = "no must-pass item newly failing"
     if c.insufficient:
         return _reason(c, INCONCLUSIVE, required, c.insufficient)
-    lost = c.only_baseline
-    assert lost is not None
-    text = f"{lost} of {c.n} must-pass items newly fail" if lost else f"all {c.n} must-pass items hold"
-    return _reason(c, FAIL if lost else PASS, required, text)
+    text = f"{c.worse} of {c.n} must-pass items newly fail" if c.worse else f"all {c.n} must-pass items hold"
+    return _reason(c, FAIL if c.worse else PASS, required, text)
 
 
-_TABLE = {
-    "gating": _gating,
-    "non_inferior": _non_inferior,
-    "no_regression": _no_regression,
-    "limit": _limit,
-    "churn": _churn,
-    "slice_no_regression": _no_regression,
-    "slice_non_inferior": _slice_non_inferior,
-    "must_pass": _must_pass,
-}
-
-
-def _significant(c: Comparison) -> bool:
+def _significant(c: Tested) -> bool:
     """The interval is above the null value and the (adjusted) p below the level: one event, asked twice."""
-    p = c.p_value if c.p_adjusted is None else c.p_adjusted
-    return p is not None and p < c.level and bool(c.clears_bound)
+    return c.evidence.p < c.level and c.evidence.clears_bound
 
 
-def _no_claim(c: Comparison, *, tested: bool) -> str:
-    assert c.delta is not None
-    assert c.bound is not None
-    if not tested and not at_least(c.delta, c.bound):
-        return f"a gain of the margin is neither observed ({signed(c.delta)}) nor ruled out {_evidence(c)}"
-    floor = number(c.bound) if tested and c.bound else "0"
-    return f"a gain above {floor} is not shown {_evidence(c)}"
-
-
-def _evidence(c: Comparison) -> str:
-    if c.interval is None:
-        return ""
-    p = c.p_value if c.p_adjusted is None else c.p_adjusted
-    adjusted = "" if c.p_adjusted is None else " adjusted"
-    return f"(interval {span(c.interval.low, c.interval.high)}, one-sided{adjusted} p {p_value(p)})"
+def _evidence(c: Tested) -> str:
+    found = c.evidence
+    adjusted = "" if found.p_adjusted is None else " adjusted"
+    ends = span(found.interval.low, found.interval.high)
+    return f"(interval {ends}, one-sided{adjusted} p {p_value(found.p)})"
 
 
 def _reason(c: Comparison, status: Status, required: str, message: str) -> Reason:
-    observed = {
-        "limit": number(c.candidate),
-        "churn": number(c.share),
-        "must_pass": f"{c.only_baseline} newly failing",
-    }.get(c.mode, signed(c.delta))
-    return Reason(c.rule, status, c.metric, observed, required, message.strip())
+    return Reason(c.rule, status, c.asked.metric, c.found, required, message.strip())
 
 
 def decided(
@@ -241,8 +255,8 @@ def decided(
     that come from the history (a window that is not fresh, a set that shrank). waivers: rule -> who accepts
     its failure and until when.
     """
-    reasons = [_waive(judge(c), waivers or {}) for c in comparisons if c.role != "watch"]
-    first = {c.rule for c in comparisons if c.first}
+    reasons = [_waive(judge(c), waivers or {}) for c in comparisons if c.asked.role != Role.WATCH]
+    first = {c.rule for c in comparisons if c.asked.first}
     if any(reason.rule in first and reason.status == FAIL for reason in reasons):
         reasons = [
             reason if reason.rule in first and reason.status == FAIL else _undecided(reason)

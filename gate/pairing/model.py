@@ -33,6 +33,11 @@ class MetricRule:
     watched: bool = False
 
     @property
+    def sign(self) -> float:
+        """+1 where higher is better, else -1."""
+        return 1.0 if self.direction == "higher" else -1.0
+
+    @property
     def ends(self) -> tuple[float, float] | None:
         """The lowest and the highest possible value, or None if the policy declares no scale."""
         return (0.0, 1.0) if self.kind == "binary" else self.scale

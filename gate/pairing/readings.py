@@ -33,13 +33,13 @@ def paired_metric(
     runs = (_runs(name, sides[0], rows[0]), _runs(name, sides[1], rows[1]))
     if not rule.candidate_only and not _is_mean(rule, rules.reduce):
         _refuse_unequal(name, runs, sides, rules)
-    dropped = _metric(rule, runs, rules.reduce)
+    dropped = metric_of_runs(rule, runs, rules.reduce)
     counted = runs[1:] if rule.candidate_only else runs
     lost = int(np.isnan(np.hstack(counted)).any(axis=1).sum())
     if not lost:
         return dropped
     filled = _worst(rule, runs)
-    worst = None if filled is None else _metric(rule, filled, rules.reduce)
+    worst = None if filled is None else metric_of_runs(rule, filled, rules.reduce)
     failed = any(bool(side.table.failed.any()) for side in used)
     if rules.missing == "drop":
         first, reading, other = dropped, "drop", worst
@@ -164,7 +164,8 @@ def _worst(rule: MetricRule, runs: tuple[FloatArray, FloatArray]) -> tuple[Float
     return (np.where(np.isnan(runs[0]), best, runs[0]), np.where(np.isnan(runs[1]), worst, runs[1]))
 
 
-def _metric(rule: MetricRule, runs: tuple[FloatArray, FloatArray], reduce: str) -> PairedMetric:
+def metric_of_runs(rule: MetricRule, runs: tuple[FloatArray, FloatArray], reduce: str) -> PairedMetric:
+    """One value an item and side from its runs, [items, runs] with NaN where there is no result."""
     repeated = runs[0].shape[1] > 1 or runs[1].shape[1] > 1
     return PairedMetric(
         baseline=_reduced(rule, runs[0], reduce),

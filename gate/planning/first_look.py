@@ -8,22 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from msgspec import to_builtins
 
 from gate.compare.every_rule import measure
-from gate.compare.model import Comparison
-from gate.compare.selection import oriented_pairs, select
+from gate.compare.model import Comparison, Tested
+from gate.estimands import estimand_of, oriented_pairs, select
 from gate.planning.proposal import Proposal
 from gate.policy.load import loads
 from gate.policy.model import Policy
-from gate.report.model import Flaky
-from gate.run.blocks import changes, comparison
+from gate.run.blocks import changes, comparison, gating
 from gate.run.intake import Files, ItemSet, item_sets
-from gate.stats.methods import default_test
-from gate.stats.power import smallest_effect
 from gate.stats.procedures import run
-from gate.stats.reference import sd_difference
 from gate.values import Caution, Status
 
 ALPHA = 0.05
@@ -55,6 +50,7 @@ def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
     item_set = item_sets(policy, {None: files})[None]
     measured = measure(policy, {None: item_set.table}, LEVEL)
     found = measured.comparisons[0]
+    tested = [c for c in measured.comparisons if isinstance(c, Tested)]
     return FirstLook(
         proposal=proposal,
         files=files,
@@ -62,8 +58,8 @@ def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
         pairs=item_set.table.counts.n_pairs,
         proven=_proven(policy, item_set, found),
         assumed=proposal.gating.direction is None,
-        seen=_seen(proposal, item_set),
-        means=_means(item_set),
+        seen={c.asked.metric: c.visible.mde for c in tested if c.visible.mde is not None},
+        means={c.asked.metric: c.sides.baseline for c in tested},
         cautions=(
             *measured.unread.faults.values(),
             *measured.unread.cautions,
@@ -108,28 +104,13 @@ def _policy(proposal: Proposal, missing: str) -> dict[str, Any]:
 
 def _proven(policy: Policy, item_set: ItemSet, found: Comparison) -> float | None:
     """The lower limit of the test that a margin or tolerance would be decided by."""
-    metric = item_set.table.metrics[policy.gating.metric]
-    selection = select(item_set.table, metric, policy.gating.direction)
-    if selection.n < 2 or found.delta is None:
+    if not isinstance(found, Tested) or found.n < 2:
         return None
-    binary = policy.gating.kind == "binary" and not metric.averaged
-    method = "exact_unconditional" if binary else default_test("graded", 0.0)
-    low = run(method, oriented_pairs(selection), 0.0, LEVEL).interval.low
+    metric = item_set.table.metrics[policy.gating.metric]
+    pairs = oriented_pairs(select(item_set.table, metric, policy.gating.direction))
+    method = estimand_of(policy.gating.kind, averaged=metric.averaged).default_test(ALPHA, "standard")
+    low = run(method, pairs, 0.0, LEVEL).interval.low
     return low if math.isfinite(low) else None
-
-
-def _seen(proposal: Proposal, item_set: ItemSet) -> dict[str, float]:
-    """MDE of every metric that both files have, at 80 % power and the level of one decision."""
-    found: dict[str, float] = {}
-    for metric in (proposal.gating, *proposal.rails, *proposal.watched, *proposal.unknown):
-        paired = item_set.table.metrics.get(metric.name)
-        if paired is None:
-            continue
-        selection = select(item_set.table, paired, metric.direction or "higher")
-        spread = sd_difference(oriented_pairs(selection)) if selection.n > 1 else None
-        if spread:
-            found[metric.name] = smallest_effect(spread**2, selection.n, LEVEL)
-    return found
 
 
 def _incomplete(item_set: ItemSet, found: Comparison) -> Iterator[Caution]:
@@ -143,31 +124,25 @@ def _incomplete(item_set: ItemSet, found: Comparison) -> Iterator[Caution]:
         )
 
 
-def _means(item_set: ItemSet) -> dict[str, float]:
-    return {
-        name: float(np.nanmean(metric.baseline))
-        for name, metric in item_set.table.metrics.items()
-        if np.isfinite(metric.baseline).any()
-    }
-
-
 def look_document(look: FirstLook) -> dict[str, Any]:
     """``gate.compare/1``: the gating block of a report, and what a policy could claim. No verdict."""
-    block = comparison(look.gating, Status.REPORTED)
-    return {
+    block = gating(look.gating, Status.REPORTED)
+    found: dict[str, Any] = {
         "schema": "gate.compare/1",
         "baseline": look.files.baseline,
         "candidate": look.files.candidate,
         "format": look.proposal.format,
         "direction_assumed": look.assumed,
         "gating": {
-            **to_builtins(block),
+            **to_builtins(comparison(look.gating, Status.REPORTED)),
             "margin": None,
-            "flaky": Flaky(**look.gating.flaky),
-            "seed_reading": look.gating.seed_reading,
+            "flaky": block.flaky,
+            "seed_reading": block.seed_reading,
         },
-        "changes": changes(look.gating.changes),
+        "changes": changes(look.gating),
         "largest_margin": {"observed": look.gating.delta, "proven": look.proven},
         "smallest_effect_seen": dict(look.seen),
         "cautions": [*look.cautions, *block.cautions],
     }
+    plain: dict[str, Any] = to_builtins(found)
+    return plain

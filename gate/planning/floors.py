@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gate.compare.setting import TestChoice
+from gate.compare.core import choice_of
+from gate.estimands import estimand_of
 from gate.policy.model import Gating, Guardrail, Policy
 from gate.stats.methods import FEWEST_CHANGED, METHODS
 from gate.stats.power import fewest_units
@@ -11,13 +12,13 @@ from gate.stats.power import fewest_units
 def planned_test(policy: Policy, rule: Gating | Guardrail, null_value: float) -> str:
     """The test that would decide on files of the kind that the policy declares."""
     items = policy.items
-    choice = TestChoice(rule.metric, rule.kind, rule.direction, test=rule.test, assurance=rule.assurance)
-    return choice.planned(
-        null_value,
+    estimand = estimand_of(
+        rule.kind,
         averaged=items.repeat is not None and items.reduce == "mean",
         clustered=items.cluster is not None,
         seeds=items.unit == "seed",
     )
+    return choice_of(rule).method(estimand, null_value)
 
 
 def least_items_of(policy: Policy, rule: Gating | Guardrail, null_value: float, level: float) -> int:

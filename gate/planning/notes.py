@@ -9,7 +9,7 @@ from gate.compare.sanity import doubts
 from gate.planning.chances import Chance, rerun_mde
 from gate.planning.world import Key, World
 from gate.policy.model import Policy
-from gate.policy.rules import gating_id, guardrail_ids
+from gate.policy.rules import gating_id, named_guardrails
 from gate.stats.power import clean_items_needed
 from gate.words import number
 
@@ -120,12 +120,12 @@ def baseline_notes(world: World, level: float) -> Iterator[Note]:
 
 def _keys(policy: Policy) -> Iterator[tuple[str, Key]]:
     yield gating_id(policy), (policy.gating.set, policy.gating.metric)
-    for rail, rule in zip(policy.guardrails, guardrail_ids(policy), strict=True):
+    for rule, rail in named_guardrails(policy):
         yield rule, (rail.set, rail.metric)
 
 
 def _tolerances(world: World, level: float) -> Iterator[Note]:
-    for rail, rule in zip(world.policy.guardrails, guardrail_ids(world.policy), strict=True):
+    for rule, rail in named_guardrails(world.policy):
         key: Key = (rail.set, rail.metric)
         if rail.mode != "non_inferior" or rail.tolerance is None or not isinstance(rail.tolerance, float):
             continue

@@ -5,17 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gate.planning.costs import Prices, expected_cost
 from gate.planning.design import Need, Planned, Row, Seen, margin_seen, needs, row
 from gate.planning.floors import least_items_of
 from gate.planning.variances import Variances
 from gate.planning.world import Key, World
 from gate.policy.model import Amount, Policy
-from gate.policy.rules import gating_id, guardrail_ids
+from gate.policy.rules import gating_id, named_guardrails
 from gate.values import GateError
 
 MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
 CURVE_STEPS = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Costs in one unit of money. good: share of candidates that are truly better by the planned gain."""
+
+    false_promotion: float
+    missed_promotion: float
+    item: float = 0.0
+    good: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,16 @@ def plan(rules: tuple[Planned, ...], question: Question, left_out: tuple[tuple[s
         costs = tuple(expected_cost(question.prices, r.n, r.no_gain, r.together[1]) for r in rows)
     seen = margin_seen(rules[0], question.runs, question.power)
     return Plan(question, found, seen, items, rows, _curve(rules[0], items, question.runs), costs, left_out)
+
+
+def expected_cost(prices: Prices, n: int, false_pass: float, true_pass: float) -> float:
+    """Mean cost of one look at n items.
+
+    false_pass: chance that a candidate without gain passes. true_pass: that one with the gain does.
+    """
+    wrong = (1 - prices.good) * false_pass * prices.false_promotion
+    missed = prices.good * (1 - true_pass) * prices.missed_promotion
+    return wrong + missed + prices.item * n
 
 
 def _together(found: tuple[Need, ...]) -> int:
@@ -130,7 +149,7 @@ def rules_of_policy(
 def _guardrails(
     policy: Policy, world: World | None, known: Mapping[Key, Variances], level: float
 ) -> Iterator[tuple[str, Planned | str]]:
-    for rail, rule in zip(policy.guardrails, guardrail_ids(policy), strict=True):
+    for rule, rail in named_guardrails(policy):
         key: Key = (rail.set, rail.metric)
         if rail.mode != "non_inferior" or rail.tolerance is None:
             yield rule, f"mode {rail.mode} is no proof: gate check and gate selftest simulate it"

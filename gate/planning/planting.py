@@ -67,8 +67,7 @@ def _changed(world: World, wanted: Plant, runs: FloatArray, coins: FloatArray) -
 def _end(world: World, key: Key, *, gain: bool) -> float | None:
     """The best or worst value that the metric can take, None where none is declared."""
     use = world.uses[key]
-    scale = (0.0, 1.0) if use.kind == "binary" else use.scale
-    return None if scale is None else scale[1 if (use.sign > 0) == gain else 0]
+    return None if use.ends is None else use.ends[1 if (use.sign > 0) == gain else 0]
 
 
 def _positive(values: FloatArray) -> bool:

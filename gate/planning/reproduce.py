@@ -8,9 +8,9 @@ from typing import Any
 
 from gate.cycles.chain import History, Order, order_of
 from gate.cycles.record import Record
+from gate.pairing.model import NO_FILE
 from gate.report.model import Report
 from gate.run.identity import recordable
-from gate.run.intake import NO_FILE
 from gate.safe import quoted
 from gate.values import GateError
 

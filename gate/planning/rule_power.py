@@ -6,13 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from gate.stats.distributions import normal_quantile, normal_sf
-from gate.stats.power import binary_variance, normal_power
-
-Ints = npt.NDArray[np.int64]
+from gate.stats.power import binary_variance, mcnemar_power, normal_power
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +31,7 @@ class Spread:
 def observed_rule(spread: Spread, n: int, gain: float, margin: float, level: float) -> float:
     """Chance of "delta >= margin, and above 0 at the level" for a true gain."""
     if spread.exact:
-        return mcnemar_rule(n, max(spread.variance, abs(gain)), gain, margin, level)
+        return mcnemar_power(n, max(spread.variance, abs(gain)), gain, level, margin)
     se = math.sqrt(spread.at(gain) / n)
     bound = max(margin, -normal_quantile(level) * se)
     return normal_sf((bound - gain) / se) if se > 0 else float(gain >= margin)
@@ -45,47 +40,6 @@ def observed_rule(spread: Spread, n: int, gain: float, margin: float, level: flo
 def proof(spread: Spread, n: int, gain: float, null_value: float, level: float) -> float:
     """Chance of "above ``null_value`` at the level" for a true gain, normal approximation."""
     return normal_power(spread.at(gain), n, gain - null_value, level)
-
-
-def mcnemar_rule(n: int, discordant: float, gain: float, margin: float, level: float) -> float:
-    """Exact chance that exact McNemar rejects and (b - c) / n reaches the margin, over all (b, c).
-
-    discordant: rate of disagreement, at least |gain|. margin 0 is the power of the test.
-    """
-    from scipy.special import bdtrc, gammaln  # noqa: PLC0415
-
-    if discordant <= 0:
-        return 0.0
-    s = _plausible(n, discordant)
-    rest = math.log1p(-discordant) if discordant < 1 else -math.inf
-    with np.errstate(invalid="ignore"):
-        none = np.where(n > s, (n - s) * rest, 0.0)
-    mass = np.exp(gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1) + s * math.log(discordant) + none)
-    reach = np.ceil((s + n * margin) / 2 - 1e-9).astype(np.int64)
-    wins = np.maximum(_significant_wins(s, level), reach)
-    share = min(1.0, max(0.0, (discordant + gain) / (2 * discordant)))
-    passes = np.where(wins <= s, np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), s, share), 1.0), 0.0)
-    return min(1.0, float(mass @ passes))
-
-
-def _plausible(n: int, discordant: float) -> Ints:
-    """Numbers of discordant pairs; what lies beyond has a chance below 1e-20."""
-    middle, spread = n * discordant, 10 * math.sqrt(n * discordant * (1 - discordant)) + 12
-    return np.arange(max(0, math.floor(middle - spread)), min(n, math.ceil(middle + spread)) + 1)
-
-
-def _significant_wins(s: Ints, level: float) -> Ints:
-    """Least b with P(Bin(s, 1/2) >= b) < level, s + 1 where there is none, by bisection."""
-    from scipy.special import bdtrc  # noqa: PLC0415
-
-    low, high = s // 2, s + 1
-    for _ in range(int(s[-1] + 2).bit_length()):
-        middle = (low + high) // 2
-        open_ = high - low > 1
-        tail = np.where(middle > 0, bdtrc(np.maximum(middle - 1, 0), s, 0.5), 1.0)
-        high = np.where(open_ & (tail < level), middle, high)
-        low = np.where(open_ & (tail >= level), middle, low)
-    return high
 
 
 def least_items(chance: Callable[[int], float], wanted: float, most: int = 10_000_000) -> int | None:

@@ -6,15 +6,14 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from gate.artifacts.table import BoolArray
+from gate.compare.every_rule import slices_of
 from gate.decide.verdict import FAIL, NOT_GATED, PASS
 from gate.planning.planting import Plant, largest
 from gate.planning.trials import Trials
 from gate.planning.world import Key, World
 from gate.policy.model import Policy
-from gate.policy.rules import MUST_PASS, gating_id, guardrail_ids, slice_id
+from gate.policy.rules import MUST_PASS, gating_id, guardrail_ids, named_guardrails, slice_id
 
 TRIALS = 25
 CAUGHT = 20
@@ -171,7 +170,7 @@ def _targets(world: World) -> Iterator[Target]:
 def _guardrail_targets(world: World, alone: Policy) -> Iterator[Target]:
     policy = world.policy
     vetoes = [rail for rail in policy.guardrails if rail.mode == "no_regression"]
-    for rail, rule in zip(policy.guardrails, guardrail_ids(policy), strict=True):
+    for rule, rail in named_guardrails(policy):
         family = vetoes if rail in vetoes else [rail]
         part = alone.model_copy(update={"guardrails": family})
         asked = guardrail_ids(part)[family.index(rail)]
@@ -183,7 +182,7 @@ def _slice_targets(world: World, policy: Policy, key: Key) -> Iterator[Target]:
     if policy.slices is None:
         return
     for column in policy.slices.by:
-        names = ["(none)" if value is None else str(value) for value in world.tables[key[0]].columns[column]]
-        for name in sorted(set(names)):
-            mask = np.fromiter((found == name for found in names), bool, len(names))
+        names, of_item = slices_of(world.tables[key[0]], column)
+        for code, name in enumerate(names):
+            mask = of_item == code
             yield Target(slice_id(column, name), policy, key, int(mask.sum()), mask)

@@ -16,6 +16,7 @@ from gate.planning.planting import Plant, plant
 from gate.planning.world import Key, World, rerun, tables_of
 from gate.policy.model import Policy
 from gate.stats.seeding import generator, seed_from
+from gate.values import Role
 
 MARK = b"gate planning 1"
 FEW_VALUES = 8
@@ -69,7 +70,7 @@ class Trials:
         comparisons, _ = families(measured.comparisons, policy.correction)
         first = challengers(comparisons[:1], policy.correction, policy.challengers)
         comparisons = (*first, *comparisons[1:])
-        own = {c.rule: judge(c).status for c in comparisons if c.role != "watch"}
+        own = {c.rule: judge(c).status for c in comparisons if c.asked.role != Role.WATCH}
         return Answer(outcome(decided(comparisons)), own)
 
     def _few(self) -> bool:

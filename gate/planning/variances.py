@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gate.compare.selection import select
+from gate.estimands import select
 from gate.pairing import PairedTable
 from gate.planning.rule_power import Spread
 from gate.planning.world import Key, World

@@ -15,7 +15,8 @@ import numpy as np
 
 from gate.artifacts.table import BoolArray, FloatArray
 from gate.compare.sanity import direction_doubts
-from gate.pairing import PairedMetric, PairedTable
+from gate.pairing import MetricRule, PairedMetric, PairedTable
+from gate.pairing.readings import metric_of_runs
 from gate.planning.noise import Noise, noise_of, share_for_discordance
 from gate.policy.model import Policy, Systems
 from gate.run.intake import Files, item_sets
@@ -27,29 +28,16 @@ Tables = Mapping[str | None, PairedTable]
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """How the policy reads one metric: kind, direction and declared scale."""
-
-    kind: str
-    direction: str
-    scale: tuple[float, float] | None
-
-    @property
-    def sign(self) -> float:
-        """+1 where higher is better, else -1."""
-        return 1.0 if self.direction == "higher" else -1.0
-
-
-@dataclass(frozen=True, slots=True)
 class World:
-    """The baseline, ready to be run again. values: [items, runs] per metric; noise: per metric.
+    """The baseline, ready to be run again. uses: how the policy reads each metric.
 
+    values: [items, runs] per metric; noise: per metric.
     cautions: directions of the policy that the file or a name tells otherwise.
     """
 
     policy: Policy
     tables: Tables
-    uses: Mapping[Key, Use]
+    uses: Mapping[Key, MetricRule]
     values: Mapping[Key, FloatArray]
     noise: Mapping[Key, Noise]
     cautions: tuple[tuple[str, str], ...] = ()
@@ -119,7 +107,7 @@ def tables_of(world: World, runs: Mapping[Key, tuple[FloatArray, FloatArray]]) -
     reduce = world.policy.items.reduce
     metrics: dict[str | None, dict[str, PairedMetric]] = {name: {} for name in world.tables}
     for key, sides in runs.items():
-        metrics[key[0]][key[1]] = _paired(world.uses[key], sides, reduce)
+        metrics[key[0]][key[1]] = metric_of_runs(world.uses[key], sides, reduce)
     return {name: replace(table, metrics=metrics[name]) for name, table in world.tables.items()}
 
 
@@ -143,27 +131,6 @@ def _one_side(world: World, keys: list[Key], rng: np.random.Generator) -> dict[K
     return found
 
 
-def _paired(use: Use, sides: tuple[FloatArray, FloatArray], reduce: str) -> PairedMetric:
-    repeated = sides[0].shape[1] > 1
-    mean = reduce == "mean" or (reduce == "pass_all" and use.kind != "binary")
-    return PairedMetric(
-        baseline=_reduced(use, sides[0], mean=mean),
-        candidate=_reduced(use, sides[1], mean=mean),
-        averaged=repeated and mean,
-        runs=sides if repeated else None,
-    )
-
-
-def _reduced(use: Use, runs: FloatArray, *, mean: bool) -> FloatArray:
-    """One value per item, as ``items.reduce`` says."""
-    if runs.shape[1] == 1:
-        return runs[:, 0]
-    if mean:
-        return np.asarray(np.mean(runs, axis=1), dtype=np.float64)
-    worst: Any = np.min if use.direction == "higher" else np.max
-    return np.asarray(worst(runs, axis=1), dtype=np.float64)
-
-
 def _runs(metric: PairedMetric) -> FloatArray:
     """[items, runs] of the candidate's side (both are the baseline's file), NaN where there is no result."""
     honest = metric.other if metric.reading == "worst" and metric.other is not None else metric
@@ -177,9 +144,9 @@ def _without_gaps(runs: FloatArray) -> FloatArray:
     return np.take_along_axis(runs, place, axis=1)
 
 
-def _uses(policy: Policy) -> Iterator[tuple[Key, Use]]:
+def _uses(policy: Policy) -> Iterator[tuple[Key, MetricRule]]:
     for rule in (*reversed(policy.guardrails), policy.gating):
-        yield (rule.set, rule.metric), Use(rule.kind, rule.direction, rule.scale)
+        yield (rule.set, rule.metric), MetricRule(rule.kind, rule.direction, rule.scale)
 
 
 def _one_system(policy: Policy) -> Policy:

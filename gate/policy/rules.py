@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gate.policy.model import Guardrail, Policy, Watch
 
@@ -26,6 +26,11 @@ def guardrail_ids(policy: Policy) -> tuple[str, ...]:
     """The ids of all guardrails, in their order."""
     count = Counter(rail.metric for rail in policy.guardrails)
     return tuple(_guardrail_id(rail, twice=count[rail.metric] > 1) for rail in policy.guardrails)
+
+
+def named_guardrails(policy: Policy) -> Iterator[tuple[str, Guardrail]]:
+    """Every guardrail with its id."""
+    return zip(guardrail_ids(policy), policy.guardrails, strict=True)
 
 
 def slice_id(column: str, value: str) -> str:

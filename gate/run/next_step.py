@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gate.compare.core import SAME_FILE
-from gate.compare.model import Comparison
+from gate.compare.model import Comparison, Margin, Tested, Untested
 from gate.cycles.assess import NOT_WINNER, CycleState
 from gate.decide.verdict import FAIL, FAILED_RUNS_DECIDE, INCONCLUSIVE, WAIVED, Reason
 from gate.words import count, number
@@ -27,13 +27,12 @@ def next_step(
     reason = next((r for r in reasons if r.status == status), None)
     if reason is None:
         return "read the reasons"
-    by_rule = {c.rule: c for c in comparisons}
-    comparison = by_rule.get(reason.rule)
-    if comparison is None or comparison.mode != "gating":
-        return f"{reason.rule.replace(':', ' ')}: {reason.message}"
-    if verdict == "block":
-        return _gating_blocked(comparison)
-    return _gating_open(comparison, reason, min_items)
+    match next((c for c in comparisons if c.rule == reason.rule), None):
+        case (Tested(wanted=Margin() as margin) | Untested(wanted=Margin() as margin)) as gating:
+            if verdict == "block":
+                return _gating_blocked(gating, margin)
+            return _gating_open(gating, margin, reason, min_items)
+    return f"{reason.rule.replace(':', ' ')}: {reason.message}"
 
 
 def _held(state: CycleState) -> str:
@@ -49,66 +48,60 @@ def _held(state: CycleState) -> str:
     return "at least 1 more passing cycle: the sign-flip test over the cycles does not pass yet"
 
 
-def _gating_blocked(c: Comparison) -> str:
-    if c.worse:
-        return f"do not release: {c.metric} got worse; look at the lost items first"
+def _gating_blocked(c: Tested | Untested, margin: Margin) -> str:
+    if isinstance(c, Tested) and c.evidence.worse:
+        return f"do not release: {c.asked.metric} got worse; look at the lost items first"
     return (
-        f"do not release: the gain in {c.metric} is smaller than the margin {number(c.bound)} "
+        f"do not release: the gain in {c.asked.metric} is smaller than the margin {number(margin.amount)} "
         "that was agreed to be worth a release"
     )
 
 
-def _gating_open(c: Comparison, reason: Reason, min_items: int) -> str:
+def _gating_open(c: Tested | Untested, margin: Margin, reason: Reason, min_items: int) -> str:
     if c.other is not None and reason.message.endswith(FAILED_RUNS_DECIDE):
         return "repair the failed runs and score these items again"
-    if c.suspect_gain is not None and c.delta is not None and c.delta > c.suspect_gain:
+    if isinstance(c, Untested):
+        return "score both systems on the same items"
+    if margin.suspect_gain is not None and c.delta > margin.suspect_gain:
         return "check extractor, leakage and judge before you believe this gain"
-    if _few_clusters(c):
+    if c.clusters.get("labelled") and "clusters" in c.insufficient:
         return f"score items of more clusters: {c.insufficient}; more items of the same ones do not help"
     if c.insufficient == SAME_FILE:
         return "give the results of two systems: the same file was given as baseline and as candidate"
-    more = _items_to_score(c, min_items)
-    if more is not None and _nearer_to_none(c):
+    more = _items_to_score(c, margin, min_items)
+    if more is not None and c.delta < margin.amount / 2:
         return (
-            f"no gain near the margin {number(c.bound)} was observed: more items need not help, the "
+            f"no gain near the margin {number(margin.amount)} was observed: more items need not help, the "
             f"candidate must get better ({count(more, 'more item')} would say whether it is out of reach)"
         )
     if more is not None:
         return f"score about {count(more, 'more item')}"
-    return _no_more_items(c)
+    return _no_more_items(c, margin)
 
 
-def _nearer_to_none(c: Comparison) -> bool:
-    return c.delta is not None and c.bound is not None and c.delta < c.bound / 2
-
-
-def _few_clusters(c: Comparison) -> bool:
-    return bool(c.clusters.get("labelled")) and "clusters" in c.insufficient
-
-
-def _items_to_score(c: Comparison, min_items: int) -> int | None:
+def _items_to_score(c: Tested, margin: Margin, min_items: int) -> int | None:
     """How many more items this comparison needs for 80 % power, or None where more items need not help."""
-    if c.items_needed is None or c.delta is None or (c.delta <= 0 and not c.bound):
+    needed = c.visible.items_needed
+    if needed is None or (c.delta <= 0 and not margin.amount):
         return None  # with margin 0 the items needed are those that would show what was observed: no gain
-    more = max(c.items_needed, min_items) - c.n
+    more = max(needed, min_items) - c.n
     return more if more > 0 else None
 
 
-def _no_more_items(c: Comparison) -> str:
+def _no_more_items(c: Tested, margin: Margin) -> str:
     """Why a larger set is not the answer."""
-    if c.delta is None or c.n == 0:
-        return "score both systems on the same items"
-    if not (c.only_candidate or c.only_baseline):
+    if not (c.sides.better or c.sides.worse):
         return (
             "the two systems never differ on these items: score other items, or accept that nothing changed"
         )
     if c.insufficient:
         return f"{c.insufficient}; this set cannot carry the claim"
     if c.delta <= 0:
-        return f"no gain was observed in {c.metric}: more items need not help, the candidate must get better"
-    if c.bound is not None and c.delta < c.bound:
+        metric = c.asked.metric
+        return f"no gain was observed in {metric}: more items need not help, the candidate must get better"
+    if c.delta < margin.amount:
         return (
-            f"the observed gain is below the margin {number(c.bound)}: this set is large enough to see the "
-            "margin, so more items need not help, the candidate must get better"
+            f"the observed gain is below the margin {number(margin.amount)}: this set is large enough to see "
+            "the margin, so more items need not help, the candidate must get better"
         )
     return "the set is as large as planned and still undecided: a fresh set of items may decide"

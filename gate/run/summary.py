@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gate.compare.model import Comparison
+from gate.compare.model import Comparison, Margin, Tested
 from gate.compare.unread import UnreadRuns
 from gate.cycles.assess import NOT_WINNER, CycleState, Outcome
 from gate.cycles.looks import Look
@@ -94,23 +94,27 @@ def unread_faults(unread: UnreadRuns) -> tuple[Reason, ...]:
 def for_history(judged: Judged, *, revealed: bool) -> Outcome:
     """What the history keeps of this candidate: its status, and the gating rule's numbers."""
     gating = judged.comparisons[0]
-    result: dict[str, Any] = {
-        "n": gating.n,
-        "test": gating.method,
-        "p": gating.p_value,
-        "p_adjusted": gating.p_adjusted,
-        "low": None if gating.interval is None else gating.interval.low,
-        "high": None if gating.interval is None else gating.interval.high,
-        "sd": gating.sd_difference,
-        "b": gating.only_candidate,
-        "c": gating.only_baseline,
-        "seed": gating.seed,
-        "baseline_mean": gating.baseline,
-        "baseline_se": gating.baseline_error,
-    }
+    result: dict[str, Any] = dict.fromkeys(
+        ("p", "p_adjusted", "low", "high", "sd", "b", "c", "baseline_mean", "baseline_se")
+    ) | {"n": gating.n, "test": gating.method, "seed": 0}
+    if isinstance(gating, Tested):
+        sides, evidence = gating.sides, gating.evidence
+        result |= {
+            "p": evidence.p_value,
+            "p_adjusted": evidence.p_adjusted,
+            "low": evidence.interval.low,
+            "high": evidence.interval.high,
+            "sd": gating.visible.sd_difference,
+            "b": sides.better,
+            "c": sides.worse,
+            "seed": evidence.seed,
+            "baseline_mean": sides.baseline,
+            "baseline_se": sides.baseline_error,
+        }
+    margin = gating.wanted.amount if isinstance(gating.wanted, Margin) else 0.0
     waived = tuple(reason.rule for reason in judged.reasons if reason.status == WAIVED)
     status = outcome(judged.reasons)
-    return Outcome(status, gating.delta, gating.bound or 0.0, result, waived, revealed=revealed)
+    return Outcome(status, gating.delta, margin, result, waived, revealed=revealed)
 
 
 def sum_up(
@@ -168,8 +172,8 @@ def _said(judged: Judged) -> Said:
         rest=tuple(comparison(c, statuses.get(c.rule, Status.REPORTED)) for c in rest),
         reasons=judged.reasons,
         not_assessed=tuple(NotAssessed(**entry) for entry in judged.not_assessed),
-        changes=changes(first.changes),
-        seed=first.seed,
+        changes=changes(first),
+        seed=first.evidence.seed if isinstance(first, Tested) else 0,
     )
 
 

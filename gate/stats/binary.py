@@ -47,8 +47,9 @@ def mcnemar_midp(b: int, c: int, n: int, _null_value: float, level: float) -> Te
     H0 as ``mcnemar_exact``. Exceeds its level by at most .0011 at n = 50..500 (Fagerland, Lydersen & Laake
     2013). Two-sided for b = c: 1 - pmf / 2. The interval is the melded one with mid-p laws on both parts.
     """
-    greater, less = mcnemar_midp_p(b, c), mcnemar_midp_p(c, b)
-    two = 1.0 - 0.5 * binomial_pmf(b, b + c, 0.5) if b == c else 2 * min(greater, less)
+    half = 0.5 * binomial_pmf(b, b + c, 0.5)
+    greater, less = mcnemar_exact_p(b, c) - half, mcnemar_exact_p(c, b) - half
+    two = 1.0 - half if b == c else 2 * min(greater, less)
     interval = fay_lumbard(b, c, n, level, midp=True)
     if b + c == 0:
         greater = less = two = 1.0

@@ -131,18 +131,3 @@ def assurance(method_id: str, level: float, *, plugged_in: bool = False) -> str:
     if not why and plugged_in:
         why = "the bound is a share of the observed baseline, which is not known exactly"
     return f"held to a nominal {level:g} ({method_id}: {why})" if why else f"bounded by {level:g}"
-
-
-def default_test(
-    kind: Literal["binary", "graded"],
-    null_value: float,
-    *,
-    assurance: str = "standard",
-    repeats: bool = False,
-) -> str:
-    """The id that ``test: auto`` means; repeats turn pass/fail into a mean per item, which is graded."""
-    if assurance == "guaranteed":
-        return "gaffke"
-    if kind == "graded" or repeats:
-        return "t_guarded"
-    return "mcnemar_exact" if null_value == 0 else "exact_unconditional"

@@ -48,10 +48,11 @@ def binary_variance(discordant: float, delta: float) -> float:
     return discordant - delta * delta
 
 
-def mcnemar_power(n: int, discordant: float, delta: float, level: float) -> float:
+def mcnemar_power(n: int, discordant: float, delta: float, level: float, margin: float = 0.0) -> float:
     """Exact power of the one-sided exact McNemar test at `level`, by enumeration over s.
 
-    n items, rate of disagreement `discordant` >= |delta|, true difference delta.
+    n items, rate of disagreement `discordant` >= |delta|, true difference delta. margin: the observed
+    difference (b - c) / n must reach it as well.
     """
     from scipy.special import bdtrc, gammaln  # noqa: PLC0415
 
@@ -63,8 +64,9 @@ def mcnemar_power(n: int, discordant: float, delta: float, level: float) -> floa
     with np.errstate(invalid="ignore"):
         missing = np.where(n - s > 0, (n - s) * rest, 0.0)
     log_mass = gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1) + s * math.log(discordant) + missing
-    wins = _critical_wins(s, level)
-    share = min(1.0, (discordant + delta) / (2 * discordant))
+    reach = np.ceil((s + n * margin) / 2 - 1e-9).astype(np.int64)
+    wins = np.maximum(_critical_wins(s, level), reach)
+    share = min(1.0, max(0.0, (discordant + delta) / (2 * discordant)))
     reject = np.where(wins <= s, np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), s, share), 1.0), 0.0)
     return min(1.0, float(np.sum(np.exp(log_mass) * reject)))
 

@@ -12,22 +12,25 @@ from paired_tables import LEVEL, SETTING, blocks, gating_rule, guardrail_rule, m
 from scipy import stats
 
 from gate.artifacts.table import Unread
-from gate.compare.absolute import must_pass
-from gate.compare.model import Comparison
-from gate.compare.rules import guardrail
+from gate.compare import one_sided, rules
 from gate.compare.unread import unread_runs
 from gate.pairing import PairedTable
+from tests.records import Flat
 
 NAN = math.nan
 RNG = np.random.default_rng(5)
 SCORES = RNG.normal(3, 1, 60).round(2)
 
 
-def railed(made: PairedTable, mode: str, **rule: Any) -> Comparison:
-    return guardrail(guardrail_rule(mode, **rule), "guardrail:m", made, SETTING)
+def railed(made: PairedTable, mode: str, **rule: Any) -> Flat:
+    return Flat(rules.guardrail(guardrail_rule(mode, **rule), "guardrail:m", made, SETTING))
 
 
-def codes(found: Comparison) -> set[str]:
+def must_pass(*given: Any) -> Flat:
+    return Flat(one_sided.must_pass(*given))
+
+
+def codes(found: Flat) -> set[str]:
     return {caution.code for caution in found.cautions}
 
 

@@ -25,19 +25,20 @@ from paired_tables import (
 )
 from scipy import stats
 
-from gate.compare.core import _seed_reading
-from gate.compare.measure import Bound, p_above, run_test
-from gate.compare.model import Comparison, SignTest, at_least
-from gate.compare.rules import gating, guardrail, subset, veto_mde, watched
-from gate.compare.selection import select
+from gate.compare import rules
+from gate.compare.core import Bound, Case, choice_of, p_above, run_test
+from gate.compare.model import Asked, Evidence, Margin, SignTest, Untested, at_least
+from gate.compare.rules import asked_of, seed_reading, veto_mde
 from gate.compare.setting import Setting, TestChoice
+from gate.estimands import estimand_of, select
 from gate.pairing import PairedTable
 from gate.policy.model import Relative, Watch
 from gate.stats.pairs import from_counts
 from gate.stats.procedures import p_of_counts, run
 from gate.stats.results import Interval
 from gate.stats.unconditional import berger_boos_g
-from gate.values import GateError
+from gate.values import Direction, GateError, Kind, Mode, Role
+from tests.records import Flat, changed, record
 
 GAIN = blocks((40, 0, 1), (5, 1, 0), (155, 1, 1))
 """Exact one-sided p of 40 against 5: far below every level used here."""
@@ -51,11 +52,35 @@ def z(level: float, power: float = 0.8) -> float:
     return float(stats.norm.ppf(1 - level) + stats.norm.ppf(power))
 
 
-def measured(made: PairedTable, setting: Setting = SETTING, **rule: Any) -> Comparison:
+def gating(*given: Any) -> Flat:
+    return Flat(rules.gating(*given))
+
+
+def guardrail(*given: Any) -> Flat:
+    return Flat(rules.guardrail(*given))
+
+
+def subset(*given: Any, proof: bool) -> Flat:
+    return Flat(rules.subset(*given, proof=proof))
+
+
+def watched(*given: Any) -> Flat:
+    return Flat(rules.watched(*given))
+
+
+def case_of(made: PairedTable, kind: str = "binary") -> Case:
+    """The gating rule on this table, at ``LEVEL``."""
+    rule = gating_rule(kind)
+    asked = asked_of(rule, "gating:m", Role.GATING, Mode.GATING, LEVEL)
+    selection = select(made, made.metrics["m"], "higher")
+    return Case(asked, choice_of(rule), estimand_of(kind), selection, SETTING)
+
+
+def measured(made: PairedTable, setting: Setting = SETTING, **rule: Any) -> Flat:
     return gating(gating_rule(**rule), "gating:m", made, setting)
 
 
-def railed(made: PairedTable, mode: str, setting: Setting = SETTING, **rule: Any) -> Comparison:
+def railed(made: PairedTable, mode: str, setting: Setting = SETTING, **rule: Any) -> Flat:
     return guardrail(guardrail_rule(mode, **rule), "guardrail:m", made, setting)
 
 
@@ -83,22 +108,22 @@ def railed(made: PairedTable, mode: str, setting: Setting = SETTING, **rule: Any
     ],
 )
 def test_the_test_follows_from_kind_and_policy(given: dict[str, Any], expected: str) -> None:
-    flags = {"averaged": False, "clustered": False, "seeds": False}
-    known = {key: given.pop(key) for key in list(given) if key in {*flags, "null"}}
-    null = known.pop("null", 0.0)
-    choice = TestChoice("m", direction="higher", **given)
-    assert choice.planned(null, **(flags | known)) == expected
-    if not known.get("clustered"):
-        made = metric([0.0], [1.0], averaged=known.get("averaged", False))
-        assert choice.method(made, null, clustered=False, seeds=known.get("seeds", False)) == expected
-        pass_fail = choice.kind == "binary" and not known.get("averaged")
-        assert choice.is_binary(made) is pass_fail
+    flags = {key: given.pop(key) for key in list(given) if key in {"averaged", "clustered", "seeds"}}
+    null, kind = given.pop("null", 0.0), given.pop("kind")
+    found = estimand_of(kind, **flags)
+    assert TestChoice(**given).method(found, null) == expected
+    made = table([0.0], [1.0], clusters=[0] if flags.get("clustered") else None)
+    setting = replace(SETTING, seeds=flags.get("seeds", False))
+    read = setting.estimand(kind, made, metric([0.0], [1.0], averaged=flags.get("averaged", False)))
+    assert TestChoice(**given).method(read, null) == expected
+    assert read.pass_fail is found.pass_fail is (kind == "binary" and not flags.get("averaged"))
 
 
 def test_pass_fail_lies_between_0_and_1_and_scores_where_the_policy_says() -> None:
-    assert TestChoice("m", "binary", "higher").bounds() == (0.0, 1.0)
-    assert TestChoice("m", "graded", "higher", scale=(1.0, 5.0)).bounds() == (1.0, 5.0)
-    assert TestChoice("m", "graded", "higher").bounds() is None
+    graded = case_of(table([1.0], [2.0]), "graded")
+    assert case_of(table([1.0], [0.0])).scale == (0.0, 1.0)
+    assert replace(graded, choice=TestChoice(scale=(1.0, 5.0))).scale == (1.0, 5.0)
+    assert graded.scale is None
 
 
 def test_claims_use_the_level_of_claims_and_vetoes_their_own() -> None:
@@ -163,7 +188,7 @@ def test_no_smallest_effect_without_spread() -> None:
     one = measured(table([1.0], [2.0]), kind="graded")
     assert (one.n, one.mde, one.sd_difference) == (1, None, None)
     assert one.clusters == {}
-    assert veto_mde(equal, 1.0) is None
+    assert veto_mde(equal.record, 1.0) is None
 
 
 @pytest.mark.parametrize(("size", "fault"), [(30, ""), (29, "29 items, fewer than items.min 30")])
@@ -186,7 +211,7 @@ def test_without_any_pair_it_says_so() -> None:
     ):
         assert (found.n, found.delta, found.interval, found.method) == (0, None, None, "none")
         assert found.insufficient == "no item has a result on both sides"
-        assert found.clusters == {}
+        assert found.clusters is None
     assert measured(table(nan, nan), margin={"relative": 0.1}).bound == 0.0
 
 
@@ -225,9 +250,9 @@ def test_an_interval_asked_for_is_shown_beside() -> None:
 def test_the_published_reading(
     low: float, high: float, mde: float | None, delta: float, expected: str
 ) -> None:
-    made = table(*GAIN)
-    tested = run_test(select(made, made.metrics["m"], "higher"), "mcnemar_exact", 0.0, LEVEL)
-    assert _seed_reading(replace(tested, interval=Interval(low, high, 0.95, "x")), mde, delta) == expected
+    tested = measured(table(*GAIN)).record
+    found = changed(tested, interval=Interval(low, high, 0.95, "x"), mde=mde, delta=delta)
+    assert seed_reading(found) == expected
 
 
 # --- margins ----------------------------------------------------------------------------------------------
@@ -365,17 +390,16 @@ def test_a_share_of_a_baseline_that_is_not_above_0_means_nothing(shift: float) -
 @pytest.mark.parametrize("null", [0.05, -0.05])
 def test_p_alone_is_the_p_of_the_whole_test(method: str, b: int, c: int, null: float) -> None:
     made = table(*blocks((b, 0, 1), (c, 1, 0), (155, 1, 1)))
-    selection = select(made, made.metrics["m"], "higher")
-    whole = run_test(selection, method, null, LEVEL, scale=(0.0, 1.0)).result.p_greater
-    assert p_above(selection, method, Bound(abs(null), null), LEVEL, (0.0, 1.0)) == pytest.approx(whole)
+    bound = Bound(abs(null), null)
+    whole = run_test(case_of(made), method, bound).p_greater
+    assert p_above(case_of(made), method, bound) == pytest.approx(whole)
 
 
 def test_p_alone_of_very_many_changes() -> None:
     """Above 5,000 discordant pairs the score test stands in, whichever way the pairs point."""
     for b, c in ((5200, 1), (1, 5200), (2600, 2500)):
         made = table(*blocks((b, 0, 1), (c, 1, 0), (5000, 1, 1)))
-        selection = select(made, made.metrics["m"], "higher")
-        found = p_above(selection, "exact_unconditional", Bound(0.01, 0.01), LEVEL, (0.0, 1.0))
+        found = p_above(case_of(made), "exact_unconditional", Bound(0.01, 0.01))
         score = run("tango", from_counts(b, c, 5000 + b + c, 5000), 0.01, LEVEL).p_greater
         assert found == pytest.approx(score, abs=1e-9)
 
@@ -384,8 +408,7 @@ def test_p_alone_of_very_many_changes() -> None:
 def test_the_exact_test_serves_up_to_5000_changes(gains: int, exact: bool) -> None:
     """Its p is never below the share that Berger and Boos leave for the nuisance parameter."""
     made = table(*blocks((gains, 0, 1)))
-    selection = select(made, made.metrics["m"], "higher")
-    p = p_above(selection, "exact_unconditional", Bound(0.9, 0.9), LEVEL, (0.0, 1.0))
+    p = p_above(case_of(made), "exact_unconditional", Bound(0.9, 0.9))
     assert (p >= berger_boos_g(LEVEL)) is exact
     short = p_of_counts("exact_unconditional", gains, 0, gains, 0.9, LEVEL)
     assert short == pytest.approx(p, rel=1e-9)
@@ -398,7 +421,7 @@ def test_the_exact_test_serves_up_to_5000_changes(gains: int, exact: bool) -> No
 def test_a_set_that_cannot_see_the_margin_says_so(mde: float | None, margin: float, said: bool) -> None:
     from gate.compare.rules import _margin_cautions
 
-    base = replace(measured(table(*GAIN)), mde=mde)
+    base = changed(measured(table(*GAIN)).record, mde=mde)
     assert [caution.code for caution in _margin_cautions(base, margin)] == ["mde_above_margin"] * said
 
 
@@ -561,7 +584,7 @@ def test_what_a_veto_would_miss_is_at_its_corrected_level() -> None:
     found = railed(table(*GAIN), "no_regression")
     sd = np.std(np.subtract(*GAIN), ddof=1)
     for size in (1.0, 3.0):
-        assert veto_mde(found, size) == pytest.approx(z(VETO_LEVEL / size) * sd / math.sqrt(200))
+        assert veto_mde(found.record, size) == pytest.approx(z(VETO_LEVEL / size) * sd / math.sqrt(200))
 
 
 # --- slices and watched metrics ---------------------------------------------------------------------------
@@ -654,10 +677,12 @@ def test_readings_that_do_not_differ_are_one() -> None:
 
 
 def test_the_number_that_a_mode_decides_on() -> None:
-    base = replace(
-        measured(table(*GAIN)), delta=0.175, candidate=0.9, share=0.05, only_baseline=4, only_candidate=2
-    )
-    words = {mode: replace(base, mode=mode).found() for mode in ("gating", "limit", "churn", "must_pass")}
+    base = {"rule": "r", "role": "guardrail", "metric": "m", "kind": "binary", "direction": "higher"}
+    known = {"delta": 0.175, "candidate": 0.9, "only_baseline": 4, "n": 80, "upper_bound": 0.1}
+    words = {
+        mode: record(**base | known | {"mode": mode}).named
+        for mode in ("gating", "limit", "churn", "must_pass")
+    }
     assert words == {
         "gating": "delta +0.1750",
         "limit": "value 0.9000",
@@ -667,19 +692,12 @@ def test_the_number_that_a_mode_decides_on() -> None:
 
 
 def test_what_was_not_measured_is_not_claimed() -> None:
-    found = Comparison(
-        rule="r",
-        role="gating",
-        mode="gating",
-        metric="m",
-        kind="graded",
-        direction="higher",
-        method="none",
-        n=0,
-    )
-    assert (found.gated, found.proven, found.first, found.same_run) == (True, False, False, False)
-    numbers = (found.null_value, found.level, found.resamples, found.seed, found.incomplete)
-    assert numbers == (0.0, 0.0, 0, 0, 0)
+    asked = Asked("r", Role.GATING, Mode.GATING, "m", Kind.GRADED, Direction.HIGHER, LEVEL)
+    found = Untested(asked=asked, method="none", n=0, wanted=Margin(0.1))
+    assert (found.gated, asked.first, found.same_run, asked.set) == (True, False, False, None)
+    assert (found.null_value, found.incomplete, found.delta, found.named) == (0.0, 0, None, "delta none")
+    evidence = Evidence(Interval(-1, 1, 0.95, "x"), 0.5, 1.0, clears_bound=False)
+    assert (evidence.resamples, evidence.seed, evidence.p_adjusted, evidence.p) == (0, 0, None, 0.5)
 
 
 def test_scores_are_no_seeds_unless_the_policy_says_so() -> None:
@@ -698,10 +716,10 @@ def test_the_adjusted_p_of_a_sign_test_counts_where_there_is_one() -> None:
 def test_a_pass_is_measured_the_same_whatever_the_order() -> None:
     """A selection sorts once for each shift, and never mixes them up."""
     made = table(OLD, NEW)
-    selection = select(made, made.metrics["m"], "higher")
+    case = case_of(made, "graded")
     for shift, _ in itertools.product((0.0, 0.1, 0.0, -0.1, 0.1), range(2)):
-        found = run_test(selection, "paired_t", 0.0, LEVEL, shift=shift)
-        assert found.result.estimate == pytest.approx((NEW - OLD - shift * OLD).mean())
+        found = run_test(case, "paired_t", Bound(shift=shift))
+        assert found.estimate == pytest.approx((NEW - OLD - shift * OLD).mean())
 
 
 # --- an approximate test beside the exact one ---------------------------------------------------------------

@@ -51,6 +51,12 @@ TESTS = {
         *RUNS,
         "tests/planning/test_selftest.py",
     ],
+    "estimands": [
+        "tests/compare",
+        "tests/report/test_numbers.py",
+        *RUNS,
+        "tests/planning/test_selftest.py",
+    ],
     "compare": [
         "tests/compare",
         "tests/test_sanity.py",

@@ -45,7 +45,7 @@ def select(
         usable &= mask
     positions = np.flatnonzero(usable)
     baseline, candidate = metric.baseline[positions], metric.candidate[positions]
-    sign = 1.0 if direction == "higher" else -1.0
+    sign = -1.0 if direction == "lower" else 1.0  # what is only watched may have no direction
     return Selection(
         table=table,
         metric=metric,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gate.compare.model import Tested
 from gate.planning.first_look import FirstLook
 from gate.report import sentences
 from gate.run.blocks import changes, gating
@@ -24,7 +25,7 @@ def look_lines(look: FirstLook) -> Iterator[str]:
     yield f"{block.metric}: {kind}, {block.direction} is better{assumed}"
     yield from (f"warning: {text}" for text in sentences.warnings(cautions))
     yield ""
-    lines = sentences.four_lines(block, changes(look.gating.changes), cautions)
+    lines = sentences.four_lines(block, changes(look.gating), cautions)
     facts = [*lines, ("Reading", sentences.reading(block))]
     width = max(len(label) for label, _ in facts)
     yield from (f"  {label:{width}}  {text}" for label, text in facts if text)
@@ -46,18 +47,13 @@ def _claims(look: FirstLook) -> Iterator[str]:
     if found.insufficient:
         yield f"  nothing: {found.insufficient}"
         return
-    mde = look.seen.get(found.metric)
+    mde = look.seen.get(found.asked.metric)
     if mde is not None:
         yield (
             f"  gains of {number(mde)} and more are seen 80 % of the time at alpha 0.05: a smaller margin "
             "needs more items"
         )
-    if (
-        found.delta is not None
-        and found.delta > 0
-        and found.p_value is not None
-        and found.p_value < found.level
-    ):
+    if isinstance(found, Tested) and found.delta > 0 and found.evidence.p_value < found.level:
         yield (
             f"  a gain above 0 is shown; margins up to {signed(found.delta)} would be cleared as observed, "
             f"{_proven_margin(look)}"
@@ -67,7 +63,7 @@ def _claims(look: FirstLook) -> Iterator[str]:
     if look.proven is not None and look.proven < 0:
         yield f"  a loss of more than {number(-look.proven)} is ruled out: such a tolerance would be met"
     for name, effect in look.seen.items():
-        if name != found.metric:
+        if name != found.asked.metric:
             yield f"  {name}: changes of {number(effect)} and more are seen 80 % of the time"
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gate.planning.chances import Chance
-from gate.planning.plan_words import table
+from gate.planning.chances import Chance, Rate
+from gate.planning.plan_text import table
 from gate.planning.selftest import TRIALS, Caught, Finding
-from gate.planning.wilson import Rate
 from gate.planning.world import World
 from gate.words import count, number
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gate.planning.curve import curve
 from gate.planning.design import Need
 from gate.planning.plan import Plan
 from gate.words import count, number
+
+HEIGHT = 10
 
 
 def said(plan: Plan) -> Iterator[str]:
@@ -101,6 +102,24 @@ def _rows(plan: Plan) -> Iterator[str]:
     if plan.costs:
         best = min(range(len(plan.costs)), key=plan.costs.__getitem__)
         yield f"  cheapest of these: {plan.rows[best].n:,} items, {plan.costs[best]:,.2f} a look on average"
+
+
+def curve(xs: Sequence[str], shares: Sequence[float], title: str) -> Iterator[str]:
+    """One column an x, shares from 0 to 1 as height; every second x is labelled."""
+    labels = xs[::2]
+    width = max(len(label) for label in labels) // 2 + 2
+    yield title
+    for row in range(HEIGHT, -1, -1):
+        label = f"{row / HEIGHT:4.0%} " if row % 2 == 0 else "     "
+        cells = "".join(_cell(share, row).center(width) for share in shares)
+        yield f"{label}|{cells}".rstrip()
+    yield "     +" + "-" * (width * len(xs))
+    offset = max(0, width // 2 - 1)
+    yield (" " * (6 + offset) + "".join(label.ljust(2 * width) for label in labels)).rstrip()
+
+
+def _cell(share: float, row: int) -> str:
+    return "o" if round(share * HEIGHT) == row else ("." if share * HEIGHT > row else " ")
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:

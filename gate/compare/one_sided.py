@@ -1,0 +1,99 @@
+"""Rules that count or look at one side only: limits, churn, must-pass items."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gate.artifacts.table import BoolArray
+from gate.compare.core import Case
+from gate.compare.item_facts import changes_of
+from gate.compare.model import Asked, Comparison, Counted, Limited, Limits, MostLost
+from gate.compare.setting import Setting, both_readings
+from gate.estimands import select
+from gate.pairing import PairedMetric, PairedTable
+from gate.policy.model import Gating, Guardrail
+from gate.stats.results import Interval
+from gate.values import LARGEST, Caution, Direction, Kind, Mode, Role
+
+
+def limit(rule: Guardrail, case: Case) -> Comparison:
+    """An absolute limit on the candidate; with ``proven`` its whole interval must be within."""
+    metric, table = case.selection.metric, case.selection.table
+    known = np.isfinite(metric.candidate)
+    values = metric.candidate[known]
+    interval, unknown = _interval(case, known) if rule.proven and len(values) else (None, "")
+    return Limited(
+        **case.header() | {"n": len(values)},
+        method=interval.method if interval else "observed",
+        wanted=Limits(rule.min, rule.max, rule.proven),
+        baseline=_shown_mean(metric),
+        candidate=float(np.sort(values).mean()) if len(values) else None,
+        interval=interval,
+        insufficient=unknown,
+        cautions=_cautions(table, len(values), case.setting),
+    )
+
+
+def _interval(case: Case, known: BoolArray) -> tuple[Interval, str]:
+    clusters = case.selection.table.clusters
+    labels = None if clusters is None else clusters[known]
+    values = case.selection.metric.candidate[known]
+    return case.estimand.one_side(values, labels, case.asked.level, case.scale)
+
+
+def _shown_mean(metric: PairedMetric) -> float | None:
+    """Of the baseline, where its file has the column: what the limit is met beside. It decides nothing."""
+    values = np.sort(metric.baseline[np.isfinite(metric.baseline)])
+    within = len(values) > 0 and float(np.abs(values).max()) <= LARGEST
+    return float(values.mean()) if within else None
+
+
+def churn(rule: Guardrail, case: Case) -> Comparison:
+    """The share of items that got worse, whatever was gained elsewhere."""
+    assert rule.max is not None, "a policy that limits churn says how much"
+    selection = case.selection
+    return Counted(
+        **case.header(),
+        method="share_lost",
+        wanted=MostLost(rule.max),
+        better=int((selection.gains > 0).sum()),
+        worse=int((selection.gains < 0).sum()),
+        delta=float(np.mean(np.sort(selection.gains))) if selection.n else None,
+        cautions=_cautions(selection.table, selection.n, case.setting),
+    )
+
+
+def must_pass(rule: Gating, rule_id: str, table: PairedTable, wanted: BoolArray) -> Comparison:
+    """Items that may not newly fail: on none of them may the candidate be worse than the baseline."""
+    kind, direction = Kind(rule.kind), Direction(rule.direction)
+    asked = Asked(rule_id, Role.MUST_PASS, Mode.MUST_PASS, rule.metric, kind, direction, 0.0, rule.set)
+
+    def measure(metric: PairedMetric) -> Comparison:
+        selection = select(table, metric, rule.direction, wanted)
+        lost = int((selection.gains < 0).sum())
+        unknown = int(wanted.sum()) - selection.n
+        return Counted(
+            asked=asked,
+            method="count",
+            n=selection.n,
+            wanted=None,
+            better=int((selection.gains > 0).sum()),
+            worse=lost,
+            insufficient=f"{unknown} must-pass items have no result" if unknown and not lost else "",
+            reading=metric.reading,
+            incomplete=metric.incomplete,
+            changes=changes_of(selection),
+        )
+
+    return both_readings(table.metrics[rule.metric], measure)
+
+
+def _cautions(table: PairedTable, n: int, setting: Setting) -> tuple[Caution, ...]:
+    """What the data row would say; these rules are decided as usual all the same."""
+    found = []
+    if n < setting.min_items:
+        text = f"decided on {n} items, fewer than items.min {setting.min_items}"
+        found.append(Caution("few_items", text))
+    if table.identical:
+        found.append(Caution("identical_artifacts", "both files are the same bytes and the same system"))
+    return tuple(found)
