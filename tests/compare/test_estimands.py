@@ -83,3 +83,14 @@ def test_a_veto_on_a_metric_of_the_whole_set_counts_no_items() -> None:
     assert isinstance(found, Tested)
     assert found.evidence.p_value < LEVEL
     assert (found.sign_test, found.visible.clean_sweep) == (None, None)
+
+
+@pytest.mark.parametrize(("clusters", "units", "error"), [(None, 3, 3**-0.5 / 2), ([0, 0, 1, 1], 2, 0.5)])
+def test_whole_clusters_are_the_units(clusters: list[int] | None, units: int, error: float) -> None:
+    """Both items of a cluster are 0.5 off the mean on the same side: 2 x .5 each, sqrt(2 / 1 x 2) / 4."""
+    made = table([1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0], clusters=clusters)
+    found = estimand_of(Kind.GRADED, clustered=clusters is not None)
+    selection = select(made, made.metrics["m"], "higher")
+    assert found.units(selection, np.array([True, False, True, True])) == units
+    assert found.sides(selection).baseline_error == pytest.approx(error)
+    assert len(found.unit_gains(selection)) == (4 if clusters is None else 2)
