@@ -12,7 +12,7 @@ from gate.stats.distributions import Floats
 
 @dataclass(frozen=True, slots=True)
 class CoinLaw:
-    """Chances of first, first + 1, ... wins; what lies below 1e-60 is left out. They need not add up to 1."""
+    """Chances of first, first + 1, ... wins; what lies below 1e-30 is left out. They need not add up to 1."""
 
     first: int
     mass: Floats
@@ -38,7 +38,7 @@ def coin_flips(s: int, theta: float) -> CoinLaw:
     """Bin(s, theta), by ratios from one count to the next."""
     if s == 0 or theta <= 0.0 or theta >= 1.0:
         return CoinLaw(s if theta >= 1.0 else 0, np.ones(1))
-    reach = math.ceil(17.0 * math.sqrt(s * theta * (1.0 - theta))) + 60
+    reach = math.ceil(12.0 * math.sqrt(s * theta * (1.0 - theta))) + 60
     middle = math.floor(s * theta)
     k = np.arange(max(0, middle - reach), min(s, middle + reach) + 1)
     steps = np.log((s - k[:-1]) / k[1:]) + (math.log(theta) - math.log1p(-theta))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gate.stats.distributions import Floats, normal_sf
+from gate.stats.distributions import Floats, clip_p, normal_sf
 from gate.stats.inversion import lower_limit
 from gate.stats.spending import spending
 
@@ -79,7 +79,7 @@ def stagewise_normal_p(plan: StagedNormal, stage: int, z: float, drift: float = 
     total = 0.0
     for k, arriving in enumerate(_arrivals(plan, drift), start=1):
         if k == stage:
-            return min(1.0, total + arriving.tail(z))
+            return clip_p(total + arriving.tail(z))
         total += arriving.tail(plan.boundaries[k - 1])
     raise ValueError(f"stage {stage} is not planned (found {len(plan.boundaries)} stages)")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.stats.coins import CoinLaw, coin_flips
-from gate.stats.distributions import binomial_sf
+from gate.stats.distributions import binomial_sf, clip_p
 from gate.stats.inversion import lower_limit, upper_limit
 from gate.stats.spending import spending
 
@@ -92,7 +92,7 @@ def stagewise_p(plan: StagedWins, stage: int, wins: int, theta: float = 0.5) -> 
     total = 0.0
     for k, (law, c) in enumerate(zip(_laws(plan, theta), plan.boundaries, strict=True), start=1):
         if k == stage:
-            return min(1.0, total + law.tail(wins))
+            return clip_p(total + law.tail(wins))
         total += law.tail(c)
     raise ValueError(f"stage {stage} was not reached (found {len(plan.boundaries)} stages)")
 

@@ -163,6 +163,18 @@ def test_one_stage_is_exact_mcnemar():
         assert plan.spent[0] == pytest.approx(stats.binom.sf(least - 1, s, 0.5))
 
 
+def test_half_the_wins_never_promote_whatever_the_level():
+    plan = staged_wins([4, 9, 20], THIRDS, 0.9)
+    assert all(2 * c > s for c, s in zip(plan.boundaries, plan.discordant, strict=True))
+    assert plan.boundaries[2] == 11
+
+
+def test_far_out_p_is_tiny_and_not_zero():
+    plan = staged_wins([2000, 5000], (0.5, 1.0), LEVEL)
+    assert 0 < stagewise_p(plan, 1, 2000) < 1e-100
+    assert 0 < stagewise_normal_p(staged_normal(THIRDS, LEVEL), 1, 60.0) < 1e-100
+
+
 def test_large_counts_lose_no_digit():
     """Against the normal theory, and against the tail of scipy at the first stage."""
     plan = staged_wins([20_000, 40_000, 60_000, 80_000, 100_000], FIFTHS, LEVEL)
