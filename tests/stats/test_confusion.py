@@ -162,3 +162,22 @@ def test_exchanging_labels_and_probabilities_changes_no_loss(rows):
     np.testing.assert_allclose(
         log_losses(label, inside).values, log_losses(~label, 1 - inside).values, rtol=1e-9
     )
+
+
+def test_measures_of_every_table_of_up_to_four_rows():
+    """By their fractions; 0 / 0 is 0, and one row is enough for a share."""
+
+    def share(top, bottom):
+        return top / bottom if bottom else 0.0
+
+    for tp, fp, fn, tn in itertools.product(range(4), repeat=4):
+        cells = [np.array(float(x)) for x in (tp, fp, fn, tn)]
+        product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+        expected = {
+            "f1": share(2 * tp, 2 * tp + fp + fn),
+            "precision": share(tp, tp + fp),
+            "recall": share(tp, tp + fn),
+            "balanced_accuracy": (share(tp, tp + fn) + share(tn, tn + fp)) / 2,
+            "matthews": share(tp * tn - fp * fn, math.sqrt(product)),
+        }
+        assert {name: float(of(*cells)) for name, of in MEASURES.items()} == pytest.approx(expected)
