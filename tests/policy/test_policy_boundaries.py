@@ -536,6 +536,7 @@ def nested(depth: int) -> str:
 
 
 def test_a_policy_is_read_up_to_its_depth_and_size() -> None:
+    assert (tree.MAX_DEPTH, tree.MAX_NODES, tree.MAX_FINDINGS, source.MAX_BYTES) == (32, 50_000, 200, 1 << 20)
     assert not tree.parse(nested(tree.MAX_DEPTH)).findings
     assert [f.code for f in tree.parse(nested(tree.MAX_DEPTH + 1)).findings] == ["policy_too_deep"]
 

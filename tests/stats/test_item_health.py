@@ -243,3 +243,17 @@ def test_what_dropping_and_adding_does():
 
 def test_gaps_are_left_out_of_the_variance():
     assert effective_items([[1.0, NAN, 0.0], [1.0, NAN, NAN], [0.0, 1.0, NAN]]) == pytest.approx(2)
+
+
+def test_gaps_of_unequal_number_by_every_pair_of_systems():
+    """v of an item is the mean squared difference over the pairs of systems that have it; 0 without one."""
+    nan = math.nan
+    table = np.array([[0.1, 0.5, nan], [nan, 0.2, 0.3], [0.0, 0.4, 0.9], [nan, 0.7, nan], [nan] * 3])
+    v = []
+    for row in table:
+        pairs = [(a - b) ** 2 for a, b in itertools.combinations(row[~np.isnan(row)], 2)]
+        v.append(float(np.mean(pairs)) if pairs else 0.0)
+    assert effective_items(table) == pytest.approx(sum(v) ** 2 / sum(x * x for x in v))
+    found = smallest_gain_after(table, 0.025)
+    z = stats.norm.isf(0.025) + stats.norm.ppf(0.8)
+    assert (found.items, found.summed) == (5, pytest.approx(z * math.sqrt(sum(v))))
