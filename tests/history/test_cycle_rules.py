@@ -1097,3 +1097,12 @@ def test_cycles_set_the_width_of_their_column_up_to_24() -> None:
         head, row = draw(history(own(1, cycle="n" * length))).splitlines()[1:3]
         assert head.index("  look") == max(width, 5)
         assert row.startswith("n" * min(length, 23))
+
+
+def test_a_replayed_look_tells_again_why_its_streak_began_anew() -> None:
+    again = attempt("a", candidate_digest="candidate-a")
+    for state in ({}, {"restarted": "cycle 'z' failed", "held": "the baseline fell"}):
+        past = history(record(cycle="a", state=state))
+        found = assess(past, plan_look(past, again, Rules(required=2)), Outcome("pass"))
+        assert found.replayed
+        assert (found.restarted, found.held) == (state.get("restarted", ""), state.get("held", ""))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gate.stats import set_level
+from gate.stats.results import Settings
 from gate.stats.seeding import LADDER
 from gate.stats.set_level import MOST_DRAWS, Resampling, bootstrap_rows
 
@@ -19,7 +20,7 @@ def asked(work, shift, level=0.025, resamples=9_999):
         return rng.normal(shift, 1.0, count)
 
     plan = Resampling("any", 200, 0.0, shift, b"digest", work, draw)
-    return counts, bootstrap_rows(plan, 0.0, level, resamples)
+    return counts, bootstrap_rows(plan, Settings(0.0, level, resamples=resamples))
 
 
 def test_a_clear_answer_is_drawn_once():
