@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from gate.policy.base import Model
 from gate.policy.model import Policy
 
 
 def policy_schema() -> dict[str, Any]:
     """JSON Schema 2020-12 of a policy file. What must hold between keys is checked by ``gate check`` only."""
+    for section in Model.__subclasses__():
+        section.model_rebuild()  # until 2.13 pydantic cannot write out the default of a section not yet built
     schema: dict[str, Any] = as_written(Policy.model_json_schema())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
