@@ -8,7 +8,7 @@ What must hold between the keys of a section follows its model; between sections
 # No `from __future__ import annotations` here: pydantic would compile every annotation a second time.
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
@@ -18,9 +18,13 @@ from gate.policy.findings import Finding, Path
 from gate.policy.methods import IntervalMethod, Test, takes_margin
 from gate.safe import quoted
 from gate.stats.methods import METHODS
+from gate.values import Kind as MetricKind
 
 Direction = Literal["higher", "lower"]
-Kind = Literal["binary", "graded"]
+if TYPE_CHECKING:
+    Kind = str
+else:
+    Kind = Literal[*(kind.value for kind in MetricKind)]
 Correction = Literal["none", "bonferroni", "holm", "hochberg", "bh", "by"]
 
 
