@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
-from gate.artifacts.records import ABSENT
+from gate.artifacts.records import ABSENT, each
 from gate.artifacts.run_words import plain
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ReadRequest, Stated
@@ -65,9 +65,9 @@ def bars(cells_of: Mapping[str, Sequence[Any]], columns: list[str], request: Rea
     repeat = None if request.repeat is None else request.mapping.get(request.repeat, request.repeat)
     for column in columns:
         cells = cells_of.get(column)
-        if cells is None:
+        if not cells:
             continue
-        texts = tuple(map(_text, cells))
+        texts = tuple(each(_text, cells))
         words = set(texts)
         value = texts if len(words) > 1 or None in words else texts[0]
         if column == repeat:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +12,12 @@ import numpy as np
 
 from gate.artifacts import summary
 from gate.artifacts.absent import missing_column, no_ids, refuse_averages
-from gate.artifacts.digest import Parts, digests, sort_order
+from gate.artifacts.digest import Parts, digests
 from gate.artifacts.ids import check_ids, content_id, id_texts, is_content, near_collisions, refuse_duplicates
 from gate.artifacts.outcome import outcome_of
 from gate.artifacts.records import Records, paths_of, place
-from gate.artifacts.table import BoolArray, ItemTable, ObjectArray, ReadRequest, Source
+from gate.artifacts.sort import sorted_rows
+from gate.artifacts.table import Ascending, BoolArray, ItemTable, ObjectArray, ReadRequest, Source
 from gate.artifacts.texts import objects, text_column
 from gate.artifacts.values import Column, Rule, numbers
 from gate.safe import examples, quoted
@@ -69,8 +71,8 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
         raise GateError("no_items", "there are no items in it", where=source.path, help=NO_ITEMS)
     ids = _ids(job)
     repeats = _repeats(job)
-    keys: Sequence[Any] = ids if repeats is None else list(zip(ids, repeats, strict=True))
-    refuse_duplicates(keys, ids, job.where, repeat=repeats is not None)
+    sort = sorted_rows(ids, repeats)
+    refuse_duplicates(ids, repeats, sort, job.where)
     outcome = outcome_of(records, request)
     failed = outcome.failed
     metrics, metric_cautions = _metrics(job, failed, ids)
@@ -93,7 +95,8 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
         clusters=parts.clusters,
         columns=_with_extra(records, columns),
         lines=None if records.lines is None else np.asarray(records.lines, dtype=np.int64),
-        **digests(parts, request, sort_order(ids, repeats)),
+        **digests(parts, request, sort),
+        ascending=Ascending(sort.rows, hashlib.sha256(sort.lines).hexdigest()) if repeats is None else None,
         cautions=(
             *records.cautions,
             *_id_cautions(ids, repeats),

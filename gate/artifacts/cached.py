@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from gate.artifacts.id_columns import words_of
-from gate.artifacts.records import Records
+from gate.artifacts.records import Records, each
 from gate.artifacts.run_words import cached_column
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ReadRequest
@@ -23,7 +23,7 @@ _YES = frozenset({"true", "1", "yes", "hit"})
 def without_cached(records: Records, request: ReadRequest | None) -> Records:
     """The records with ``cached`` in place of what cached rows spent."""
     said = [column for path, column in records.evidence.items() if cached_column(path)]
-    cached = [any(_yes(column[row]) for column in said) for row in range(records.count)] if said else []
+    cached = [any(row) for row in zip(*(each(_yes, column) for column in said), strict=True)]
     if not any(cached):
         return records
     renamed = {} if request is None else {path: name for name, path in request.mapping.items()}
@@ -32,12 +32,6 @@ def without_cached(records: Records, request: ReadRequest | None) -> Records:
         for path, column in records.cells.items()
     }
     return replace(records, cells=cells)
-
-
-def reads_cached(evidence: Mapping[str, Sequence[Any]], request: ReadRequest) -> bool:
-    """Whether some of what is asked for was spent on answers of which any comes from a cache."""
-    asked = any(_spent(name) or _spent(request.mapping.get(name, "")) for name in request.metrics)
-    return asked and any(_yes(c) for path, cells in evidence.items() if cached_column(path) for c in cells)
 
 
 def _spent(path: str) -> bool:

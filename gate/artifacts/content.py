@@ -12,6 +12,9 @@ from gate.artifacts.encoding import BOM, decode, first_bytes
 from gate.artifacts.opening import open_artifact, sha256_of
 from gate.values import GateError
 
+PIECE_BYTES = 64 << 10
+"""What is read at a time: the rows of a block are then few enough to stay in the processor's cache."""
+
 
 @dataclass(slots=True)
 class Content:
@@ -50,12 +53,20 @@ class Content:
                 raise line_too_long(self.where(number))
             yield number, decode(raw, self.path, number)
 
-    def line_at(self, number: int) -> bytes:
-        """One line by its number; for single examples."""
+    def pieces(self) -> Iterator[bytes]:
+        """The file in pieces of whole lines; one beyond the bound of a line ends it, and is refused by it."""
         self.file.seek(0)
-        for _ in range(number - 1):
-            self.file.readline()
-        return self.file.readline()
+        begun: list[bytes] = []
+        while block := self.file.read(PIECE_BYTES):
+            whole, end, rest = block.rpartition(b"\n")
+            begun.append(whole + end if end else rest)
+            if end or sum(map(len, begun)) > limits.LINE_BYTES:
+                yield b"".join(begun)
+                if not end:
+                    return
+                begun = [rest]
+        if last := b"".join(begun):
+            yield last
 
     def text(self) -> str:
         """The whole file as text; bounded."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gate.artifacts import limits
 from gate.artifacts.unpack import budget, refuse_hollow
@@ -27,6 +24,18 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     # One thread keeps aggregates in the order of the file; two files are read side by side instead.
     "threads": 1,
 }
+
+
+class Selected(NamedTuple):
+    """SQL of a column, and DuckDB's name of its type."""
+
+    sql: str
+    kind: str
+
+
+_PLAIN = frozenset({"varchar", "boolean", "double", "float", "tinyint", "smallint", "integer", "bigint"})
+_PLAIN |= {"utinyint", "usmallint", "uinteger", "ubigint"}
+"""Types whose columns numpy holds as they are."""
 
 
 @contextmanager
@@ -89,14 +98,15 @@ def refuse_bomb(
 
 
 def refuse_long_texts(
-    connection: duckdb.DuckDBPyConnection, file: str, content: Content, selected: Sequence[str]
+    connection: duckdb.DuckDBPyConnection, file: str, content: Content, selected: Sequence[Selected]
 ) -> None:
     """Refuse columns whose cells, each written out, are more than memory should hold."""
     import duckdb  # noqa: PLC0415
 
-    if not selected:
+    texts = [one.sql for one in selected if one.kind not in _PLAIN or one.kind == "varchar"]
+    if not texts:
         return
-    listed = " + ".join(f"coalesce(sum(octet_length(encode(CAST({sql} AS VARCHAR)))), 0)" for sql in selected)
+    listed = " + ".join(f"coalesce(sum(strlen(CAST({sql} AS VARCHAR))), 0)" for sql in texts)
     try:
         found = connection.execute(f"SELECT {listed} FROM read_parquet(?)", [file]).fetchone()  # noqa: S608
     except duckdb.Error as error:
@@ -122,44 +132,31 @@ def schema(connection: duckdb.DuckDBPyConnection, reader: str, file: str, path: 
         raise broken(error, path) from None
 
 
-def select(path: str, schema: Mapping[str, Any]) -> str | None:
-    """SQL for the literal column, else for a field inside a struct; None if there is none."""
+def select(path: str, schema: Mapping[str, Any], prefix: str = "") -> Selected | None:
+    """The literal column, else a field inside a struct; None if there is none. prefix: SQL of the struct."""
     if path in schema:
-        return _as_plain(quote(path), schema[path])
+        return _as_plain(f"{prefix}{quote(path)}", schema[path])
     for cut in [position for position, letter in enumerate(path) if letter == "."]:
         kind = schema.get(path[:cut])
         if kind is not None and kind.id == "struct":
-            inner = _field(path[cut + 1 :], kind)
+            inner = select(path[cut + 1 :], dict(kind.children), f"{prefix}{quote(path[:cut])}.")
             if inner is not None:
-                return _as_plain(f"{quote(path[:cut])}.{inner[0]}", inner[1])
-    return None
-
-
-def _field(path: str, struct: Any) -> tuple[str, Any] | None:
-    fields = dict(struct.children)
-    if path in fields:
-        return quote(path), fields[path]
-    for cut in [position for position, letter in enumerate(path) if letter == "."]:
-        kind = fields.get(path[:cut])
-        if kind is not None and kind.id == "struct":
-            inner = _field(path[cut + 1 :], kind)
-            if inner is not None:
-                return f"{quote(path[:cut])}.{inner[0]}", inner[1]
+                return inner
     return None
 
 
 _AS_TEXT = frozenset({"date", "time", "uuid", "enum", "interval", "time with time zone"})
 
 
-def _as_plain(sql: str, kind: Any) -> str:
+def _as_plain(sql: str, kind: Any) -> Selected:
     """Types that are neither text nor numbers as text; decimals as whole numbers or floats."""
     name = str(kind.id)
     if name in _AS_TEXT or name.startswith("timestamp"):
-        return f"CAST({sql} AS VARCHAR)"
+        return Selected(f"CAST({sql} AS VARCHAR)", "varchar")
     if name == "decimal":
-        scale = dict(kind.children).get("scale", 0)
-        return f"CAST({sql} AS {'HUGEINT' if scale == 0 else 'DOUBLE'})"
-    return sql
+        as_kind = "hugeint" if dict(kind.children).get("scale", 0) == 0 else "double"
+        return Selected(f"CAST({sql} AS {as_kind})", as_kind)
+    return Selected(sql, name)
 
 
 def flat_names(schema: Mapping[str, Any], depth: int = 3) -> list[str]:
@@ -174,41 +171,21 @@ def flat_names(schema: Mapping[str, Any], depth: int = 3) -> list[str]:
 
 
 def fetch(
-    connection: duckdb.DuckDBPyConnection, reader: str, file: str, selected: Sequence[str], path: str
+    connection: duckdb.DuckDBPyConnection, reader: str, file: str, selected: Sequence[Selected], path: str
 ) -> tuple[int, list[list[Any]]]:
     """(rows, columns as Python values)."""
     import duckdb  # noqa: PLC0415
 
-    listed = ", ".join([*selected, "1"])
+    listed = ", ".join([*(f"{one.sql} AS c{index}" for index, one in enumerate(selected)), "1 AS one"])
     try:
-        rows = connection.execute(f"SELECT {listed} FROM {reader}(?)", [file]).fetchall()  # noqa: S608
+        found = connection.execute(f"SELECT {listed} FROM {reader}(?)", [file])  # noqa: S608
+        if all(one.kind in _PLAIN for one in selected):
+            columns = found.fetchnumpy()
+            return len(columns["one"]), [columns[f"c{index}"].tolist() for index in range(len(selected))]
+        rows = found.fetchall()
     except duckdb.Error as error:
         raise broken(error, path) from None
     return len(rows), [[row[index] for row in rows] for index in range(len(selected))]
-
-
-def gathered(
-    connection: duckdb.DuckDBPyConnection, texts: Sequence[str], numbers: Sequence[str], table: str, file: str
-) -> tuple[int, list[str], list[NDArray[np.float64]]] | None:
-    """(rows, texts each joined by line ends, numbers), all in file order; None where that is not possible.
-
-    One text of all ids is far cheaper to hand over than a million texts, and so is one list of numbers.
-    """
-    import duckdb  # noqa: PLC0415
-
-    listed = ["count(*)", *(f"string_agg({text}, chr(10))" for text in texts)]
-    listed += [f"list(CAST({number} AS DOUBLE))" for number in numbers]
-    named = ", ".join(f"{sql} AS c{index}" for index, sql in enumerate(listed))
-    try:
-        found = connection.execute(f"SELECT {named} FROM {table}", [file]).fetchnumpy()  # noqa: S608
-    except duckdb.Error:
-        return None
-    count, *cells = [found.pop(f"c{index}")[0] for index in range(len(listed))]
-    columns = cells[len(texts) :]
-    plain = all(type(column) is np.ndarray and column.dtype == np.float64 for column in columns)
-    if not plain or not all(type(text) is str for text in cells[: len(texts)]):
-        return None
-    return int(count), cells[: len(texts)], columns
 
 
 def broken(error: Exception, path: str) -> GateError:

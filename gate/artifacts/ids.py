@@ -9,6 +9,7 @@ from typing import Any
 
 from gate.artifacts import limits
 from gate.artifacts.records import ABSENT
+from gate.artifacts.sort import Sort
 from gate.safe import examples, quoted
 from gate.values import GateError
 
@@ -25,11 +26,12 @@ _BAD = {
 
 def id_texts(cells: Sequence[Any], what: str, where: Where, *, text: bool) -> list[str]:
     """Every cell as id text: integers keep all digits, floats only where all of them are integral."""
-    if all(type(cell) is str for cell in cells):
+    kinds = set(map(type, cells))
+    if kinds == {str}:
         return _float_text(list(cells)) if text else list(cells)
-    if all(type(cell) is int for cell in cells):
-        return [str(cell) for cell in cells]
-    if all(type(cell) is float for cell in cells):
+    if kinds == {int}:
+        return list(map(str, cells))
+    if kinds == {float}:
         return [_integral(cell, what, where, row) for row, cell in enumerate(cells)]
     return [_mixed(cell, what, where, row) for row, cell in enumerate(cells)]
 
@@ -72,11 +74,12 @@ def _refused(what: str, found: str, where: str) -> GateError:
 def check_ids(ids: Sequence[str], what: str, where: Where) -> None:
     """Refuse empty, endless and deceptive ids. Cheap where all are printable ASCII."""
     joined = "".join(ids)
-    if not (joined.isascii() and joined.isprintable()):
+    printable = joined.isascii() and joined.isprintable()
+    if not printable:
         for row, text in enumerate(ids):
             _check_characters(text, what, where, row)
-    longest = max(map(len, ids), default=0)
-    if longest > limits.ID_CHARS or not all(map(str.strip, ids)):
+    blank = not all(ids) if printable and " " not in joined else not all(map(str.strip, ids))
+    if blank or max(map(len, ids), default=0) > limits.ID_CHARS:
         for row, text in enumerate(ids):
             if not text.strip():
                 raise _refused(what, "empty", where(row))
@@ -115,10 +118,10 @@ def _escape(letter: str) -> str:
     return letter if unicodedata.category(letter) not in _BAD else f"\\u{ord(letter):04x}"
 
 
-def refuse_duplicates(keys: Sequence[Any], ids: Sequence[str], where: Where, *, repeat: bool) -> None:
+def refuse_duplicates(ids: Sequence[str], repeats: Sequence[str] | None, sort: Sort, where: Where) -> None:
     """Refuse an id (or an id and repeat) that occurs twice, as written or after Unicode normalisation."""
-    if len(set(keys)) != len(keys):
-        raise _duplicates(keys, ids, where, repeat=repeat)
+    if bool(sort.twice.any()):
+        raise _duplicates(sorted(sort.rows[sort.twice].tolist()), ids, repeats, where)
     if "".join(ids).isascii():
         return
     first: dict[str, str] = {}
@@ -133,24 +136,18 @@ def refuse_duplicates(keys: Sequence[Any], ids: Sequence[str], where: Where, *, 
             )
 
 
-def _duplicates(keys: Sequence[Any], ids: Sequence[str], where: Where, *, repeat: bool) -> GateError:
-    seen: dict[Any, int] = {}
-    doubled: dict[str, None] = {}
-    place = ""
-    for row, key in enumerate(keys):
-        if key in seen:
-            place = place or where(row)
-            doubled[ids[row]] = None
-        seen.setdefault(key, row)
-    found = f"{len(doubled)} id{'s' if len(doubled) > 1 else ''}: {examples(list(doubled))}"
-    what = "the same id and repeat occur twice" if repeat else "ids occur more than once"
+def _duplicates(rows: Sequence[int], ids: Sequence[str], repeats: object, where: Where) -> GateError:
+    """rows: all but the first of each id."""
+    doubled = list(dict.fromkeys(ids[row] for row in rows))
+    found = f"{len(doubled)} id{'s' if len(doubled) > 1 else ''}: {examples(doubled)}"
+    what = "ids occur more than once" if repeats is None else "the same id and repeat occur twice"
     return GateError(
         "duplicate_ids",
         f"{what} ({found})",
-        where=place,
-        help="each run of an item needs its own repeat value"
-        if repeat
-        else "write one row an item, or declare items.repeat if these are repeated runs",
+        where=where(rows[0]),
+        help="write one row an item, or declare items.repeat if these are repeated runs"
+        if repeats is None
+        else "each run of an item needs its own repeat value",
     )
 
 

@@ -104,10 +104,14 @@ def leaves(row: Any, depth: int = 3, prefix: str = "") -> Iterable[str]:
             yield f"{prefix}{key}"
 
 
-def names_in(rows: Sequence[Any], sample: int = 200) -> tuple[str, ...]:
+SAMPLE_ROWS = 200
+"""Rows whose names are told as those of the file."""
+
+
+def names_in(rows: Sequence[Any]) -> tuple[str, ...]:
     """Leaf names in the first rows, in order of appearance."""
     found: dict[str, None] = {}
-    for row in rows[:sample]:
+    for row in rows[:SAMPLE_ROWS]:
         found.update(dict.fromkeys(leaves(row)))
         if len(found) > 2000:
             break

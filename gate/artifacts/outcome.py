@@ -6,11 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from gate.artifacts.records import ABSENT, Records, deciding_metrics, deciding_paths, run_paths
+from gate.artifacts.records import ABSENT, Records, deciding_metrics, deciding_paths, each, run_paths
 from gate.artifacts.run_words import (
     cached_column,
     code_column,
@@ -102,8 +103,7 @@ class _Column:
     def failed(self) -> BoolArray:
         """True where the column says that there is no result."""
         assert self.cells is not None
-        cells = self.cells
-        return np.fromiter(map(self._is_failed, cells), dtype=np.bool_, count=len(cells))
+        return np.array(each(self._is_failed, self.cells), dtype=np.bool_)
 
     def _is_failed(self, cell: Any) -> bool:
         if self._is_one_of(self.bad, cell):
@@ -130,11 +130,9 @@ class _Column:
             return None
         by_word = _is_status(self.path) or (self.reserved and self.name == "status")
         doubt = self._doubt_of(by_word)
-        words = Counter(
-            shown(cell)[:LONGEST_WORD]
-            for cell, known in zip(self.cells, failed, strict=True)
-            if not known and doubt(cell) and not self._is_one_of(self.fine, cell)
-        )
+        doubts = each(lambda cell: doubt(cell) and not self._is_one_of(self.fine, cell), self.cells)
+        doubtful = (np.array(doubts, dtype=np.bool_) & ~failed).tolist()
+        words = Counter(shown(cell)[:LONGEST_WORD] for cell in compress(self.cells, doubtful))
         if not words:
             return None
         runs = int(len(failed) - failed.sum())

@@ -11,7 +11,6 @@ from gate.artifacts.build import build
 from gate.artifacts.cached import without_cached
 from gate.artifacts.content import Content, open_content
 from gate.artifacts.detect import detect_content
-from gate.artifacts.large.way import BYTES, read_large
 from gate.artifacts.records import Records
 from gate.artifacts.registry import Format, named
 from gate.artifacts.rows import by_name, chosen_rows, refuse_telling_selectors
@@ -27,19 +26,14 @@ def read(path: str, request: ReadRequest) -> ItemTable:
     """
     if request.beside:
         try:
-            return _read(path, request, plain=False)
+            return _read(path, request)
         except GateError:
             metrics = {name: kind for name, kind in request.metrics.items() if name not in request.beside}
             request = replace(request, metrics=metrics, beside=frozenset())
-    return _read(path, request, plain=False)
+    return _read(path, request)
 
 
-def read_plain(path: str, request: ReadRequest) -> ItemTable:
-    """The same table (large files: in file order), whatever the size, without the fast way."""
-    return _read(path, request, plain=True)
-
-
-def _read(path: str, request: ReadRequest, *, plain: bool) -> ItemTable:
+def _read(path: str, request: ReadRequest) -> ItemTable:
     content = open_content(path)
     try:
         chosen = chosen_format(content, request.format)
@@ -48,7 +42,7 @@ def _read(path: str, request: ReadRequest, *, plain: bool) -> ItemTable:
         if request.system is not None and not chosen.systems:
             raise _no_systems(name, request.system, path)
         try:
-            return _table(content, chosen, request, plain=plain)
+            return _table(content, chosen, request)
         except GateError as error:
             if error.code != "duplicate_ids":
                 raise
@@ -57,10 +51,7 @@ def _read(path: str, request: ReadRequest, *, plain: bool) -> ItemTable:
         content.close()
 
 
-def _table(content: Content, chosen: Format, request: ReadRequest, *, plain: bool) -> ItemTable:
-    table = None if plain or request.where else read_large(content, chosen.name, request)
-    if table is not None:
-        return table
+def _table(content: Content, chosen: Format, request: ReadRequest) -> ItemTable:
     records = chosen_rows(_loaded(chosen, content, request), request, content.path)
     source = _source(content, records.format, records.system, dict(records.facts))
     return build(records, request, source)
@@ -92,6 +83,9 @@ def chosen_format(content: Content, declared: str) -> Format:
             )
     return chosen
 
+
+LARGE_BYTES = 8 << 20
+"""Two files from this size on are read side by side."""
 
 _UNFIT = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
@@ -140,7 +134,7 @@ def read_pair(
 
 def _is_large(path: str) -> bool:
     try:
-        return Path(path).stat().st_size >= BYTES
+        return Path(path).stat().st_size >= LARGE_BYTES
     except (OSError, ValueError):
         return False
 

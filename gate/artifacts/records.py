@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from gate.artifacts.table import LeftOut, ReadRequest, Stated
 
@@ -19,6 +19,20 @@ class _Absent:
 ABSENT: Final = _Absent()
 RESERVED: Final = ("error", "status")
 """Columns that say whether a run completed, whatever else names them; only a mapping moves the names."""
+
+
+_APART = ({str, type(None), _Absent, bool}, {str, type(None), _Absent, int})
+"""Types of which no two values are equal but those that are the same."""
+Found = TypeVar("Found")
+
+
+def each(convert: Callable[[Any], Found], cells: Sequence[Any]) -> list[Found]:
+    """``convert`` of every cell, called once for all cells that are the same text."""
+    kinds = set(map(type, cells))
+    if not any(kinds <= apart for apart in _APART):
+        return list(map(convert, cells))
+    known = {cell: convert(cell) for cell in set(cells)}
+    return [known[cell] for cell in cells]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

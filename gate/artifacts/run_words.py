@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
 from typing import Any, Literal
 
 from gate.artifacts.values import NUMBER
@@ -216,3 +219,36 @@ def told(row: Any, depth: int = DEEPEST, prefix: str = "") -> list[tuple[str, An
         elif is_evidence(prefix + key):
             found.append((prefix + key, value))
     return found
+
+
+def holds_objects(rows: Iterable[dict[str, Any]]) -> bool:
+    """Whether a value in one of the rows is an object itself."""
+    kinds = set(map(type, chain.from_iterable(map(dict.values, rows))))
+    return any(issubclass(kind, dict) for kind in kinds)
+
+
+def told_columns(
+    rows: Sequence[dict[str, Any]], numbers: Sequence[int], depth: int = DEEPEST, prefix: str = ""
+) -> Iterator[tuple[str, dict[int, Any]]]:
+    """The same of many rows, which have these numbers: (dotted name, number of the row -> cell)."""
+    for key in dict.fromkeys(chain.from_iterable(rows)):
+        path = prefix + key
+        try:
+            cells = list(map(itemgetter(key), rows))
+        except KeyError:
+            cells = [row.get(key, _LACKS) for row in rows]
+        kinds = [kind for kind in set(map(type, cells)) if issubclass(kind, dict)]
+        deep = depth > 1 and kinds and not error_column(key)
+        if deep:
+            inner = [
+                (number, cell) for number, cell in zip(numbers, cells, strict=True) if type(cell) in kinds
+            ]
+            yield from told_columns([c for _, c in inner], [n for n, _ in inner], depth - 1, f"{path}.")
+        if is_evidence(path):
+            told_here = zip(numbers, cells, strict=True)
+            found = {n: c for n, c in told_here if c is not _LACKS and not (deep and type(c) in kinds)}
+            if found:
+                yield path, found
+
+
+_LACKS = object()

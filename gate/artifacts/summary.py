@@ -34,8 +34,10 @@ def is_summary(cell: Any) -> bool:
 
 def refuse(ids: Sequence[Any], where: Callable[[int], str]) -> None:
     """Refuse a file whose first or last rows, and no others, are named like summaries."""
+    if not (is_summary(ids[0]) or is_summary(ids[-1])):
+        return
     marks = [is_summary(cell) for cell in ids]
-    if True not in marks or False not in marks:
+    if False not in marks:
         return
     first, last = marks.index(False), len(marks) - 1 - marks[::-1].index(False)
     if any(marks[first:last]):
@@ -51,8 +53,10 @@ def refuse(ids: Sequence[Any], where: Callable[[int], str]) -> None:
 
 def refuse_without_id(ids: Sequence[Any], where: Callable[[int], str]) -> None:
     """Refuse a first or last row that, unlike all others, has no id: it holds the counts or the averages."""
+    if len(ids) < 3 or not (_is_nothing(ids[0]) or _is_nothing(ids[-1])):
+        return
     without = [row for row, cell in enumerate(ids) if _is_nothing(cell)]
-    if len(ids) < 3 or len(without) != 1 or 0 < without[0] < len(ids) - 1:
+    if len(without) != 1:
         return
     raise GateError(
         "invalid_id",

@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ObjectArray = NDArray[np.object_]
-"""One-dimensional array whose items are ``str`` (or None where the file has no value).
-
-Ids of a large file may be one of numpy's StringDType, which gives and takes the same items.
-"""
+"""One-dimensional array whose items are ``str`` (or None where the file has no value)."""
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
@@ -122,6 +119,14 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Ascending:
+    """The rows in the order of their ids, and the SHA-256 over the ids in that order, one a line."""
+
+    rows: NDArray[np.int64]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class ItemTable:
     """One artifact: one row per run of an item, in file order, columns as arrays of the same length.
 
@@ -131,9 +136,8 @@ class ItemTable:
     columns: other named text columns. lines: 1-based line of each row where the format has lines.
     identity: SHA-256 over the sorted table of the columns that decide; read_digest: also of those that are
     watched or shown, which was the identity in histories of the first schema. Both are the same for every
-    row order and file format. ids_digest: SHA-256 over the ids, one a line, where they are known to be
-    distinct and in ascending order; else empty. directions: metric -> higher or lower, where the
-    format knows. noted: in how many runs that did not fail there is something to be said.
+    row order and file format. ascending: only where no id has several rows. directions: metric -> higher or
+    lower, where the format knows. noted: in how many runs that did not fail there is something to be said.
     """
 
     source: Source
@@ -148,7 +152,7 @@ class ItemTable:
     identity: str = ""
     read_digest: str = ""
     cautions: tuple[tuple[str, str], ...] = ()
-    ids_digest: str = ""
+    ascending: Ascending | None = None
     unread: tuple[Unread, ...] = ()
     stated: tuple[Stated, ...] = ()
     directions: Mapping[str, str] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,17 +27,19 @@ def objects(cells: Sequence[Any]) -> ObjectArray:
 
 def text_column(cells: Sequence[Any], name: str, where: Callable[[int], str]) -> ObjectArray:
     """Cells as text; a column that is float and integral as a whole reads as integers, like ids."""
-    if all(type(cell) is str for cell in cells):
+    kinds = set(map(type, cells))
+    if kinds == {str}:
         return _checked([cell or None for cell in cells], name, where)
     floats = [cell for cell in cells if type(cell) is float]
-    others = any(type(cell) in {int, str, bool} for cell in cells)
+    others = not kinds.isdisjoint({int, str, bool})
     integral = bool(floats) and not others and all(cell.is_integer() and abs(cell) < 2**53 for cell in floats)
     return _checked([_text(cell, integral=integral) for cell in cells], name, where)
 
 
 def _checked(texts: list[str | None], name: str, where: Callable[[int], str]) -> ObjectArray:
-    for row, text in enumerate(texts):
-        if text is not None and not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+    halves = {text for text in set(texts) if text is not None and not text.isascii() and _HALF.search(text)}
+    for row, text in enumerate(texts) if halves else ():
+        if text in halves:
             raise GateError(
                 "invalid_text",
                 f"column {quoted(name)} holds a lone surrogate (found {quoted(text)})",
@@ -44,6 +47,9 @@ def _checked(texts: list[str | None], name: str, where: Callable[[int], str]) ->
                 help="write valid Unicode",
             )
     return objects(texts)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def _text(cell: Any, *, integral: bool) -> str | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Protocol
 
 import numpy as np
@@ -59,13 +61,15 @@ class Places(Protocol):
 
 def numbers(cells: Sequence[Any], rule: Rule, failed: BoolArray, ids: Sequence[str], at: Places) -> Column:
     """The values of one metric and what is missing in it. Rows whose run failed are not looked at."""
-    values = np.full(len(cells), np.nan)
+    values = _plain_numbers(cells, rule)
+    sure = np.isfinite(values)
+    if rule.kind == "binary":
+        sure &= (values == 0.0) | (values == 1.0)
+    values[~sure | failed] = np.nan
     count, shown = 0, []
-    for row, cell in enumerate(cells):
-        if failed[row]:
-            continue
+    for row in np.flatnonzero(~sure & ~failed).tolist():
         try:
-            values[row] = number(cell, rule)
+            values[row] = number(cells[row], rule)
         except _NoValue as gap:
             count += 1
             if count <= 5:
@@ -79,6 +83,36 @@ def numbers(cells: Sequence[Any], rule: Rule, failed: BoolArray, ids: Sequence[s
                 help=help_text,
             ) from None
     return values, Missing(count, tuple(shown))
+
+
+def _plain_numbers(cells: Sequence[Any], rule: Rule) -> FloatArray:
+    """The column at once, as far as it is plain numbers; what is not, is no finite number here."""
+    kinds = set(map(type, cells))
+    plain = {int, float, bool} if rule.kind == "binary" else {int, float}
+    if kinds == {str}:
+        return _plain_texts(cells, rule)
+    chosen = np.fromiter(map(plain.__contains__, map(type, cells)), np.bool_, len(cells))
+    values = np.full(len(cells), np.nan)
+    with suppress(OverflowError):  # an integer beyond float64
+        values[chosen] = np.array(list(compress(cells, chosen)), dtype=np.float64)
+    return values
+
+
+def _plain_texts(cells: Sequence[str], rule: Rule) -> FloatArray:
+    """Each distinct text once where there are few; else those that are nothing but a number."""
+    distinct = set(cells)
+    if len(distinct) <= len(cells) // _FEW:
+        known = {text: parsed(text, rule) for text in distinct}
+        found = [known[text] for text in cells]
+        return np.array(found, dtype=np.float64)  # None is NaN
+    if not rule.text or rule.words:
+        return np.full(len(cells), np.nan)
+    number_or_gap = (text if NUMBER.fullmatch(text) else "nan" for text in cells)
+    return np.fromiter(map(float, number_or_gap), np.float64, len(cells))
+
+
+_FEW = 8
+"""A text that occurs about so often is converted once."""
 
 
 def number(cell: Any, rule: Rule) -> float:
@@ -108,17 +142,6 @@ def parsed(cell: Any, rule: Rule) -> float | None:
         return number(cell, rule)
     except (_NoValue, _Unfit):
         return None
-
-
-def why_missing(cell: Any, *, text: bool) -> str:
-    """What stands in a cell that holds no number."""
-    try:
-        number(cell, Rule("", "graded", {}, text))
-    except _NoValue as gap:
-        return str(gap)
-    except _Unfit as unfit:
-        return str(unfit.args[0])
-    return "no number"
 
 
 def _finite(cell: float) -> float:

@@ -6,6 +6,7 @@ from gate.artifacts.table import BoolArray, ItemTable
 from gate.pairing.align import align, items_digest
 from gate.pairing.columns import cluster_codes, merged_column, refuse_unequal, shown_columns
 from gate.pairing.model import (
+    IndexArray,
     MetricRule,
     PairCounts,
     PairedMetric,
@@ -26,11 +27,9 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
     Errors: duplicates; no common ids; ids on one side only, missing values or failed runs beyond what the
     policy accepts; cluster, label or ``comparable`` columns that disagree.
     """
-    first = side_of(baseline, "baseline")
-    # One array of ids for both files needs one look for duplicates.
-    same = first if candidate.ids is baseline.ids and baseline.repeats is None else None
-    sides = (first, side_of(candidate, "candidate", same))
-    ids, *aligned = align(sides[0].ids, sides[1].ids, in_order=all(side.in_order for side in sides))
+    sides = (side_of(baseline, "baseline"), side_of(candidate, "candidate"))
+    orders = _known_orders(baseline, candidate)
+    ids, *aligned = align(sides[0].ids, sides[1].ids, orders)
     rows = (aligned[0], aligned[1])
     both: BoolArray = (rows[0] >= 0) & (rows[1] >= 0)
     if not bool(both.any()):
@@ -45,7 +44,7 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
     _refuse_many_missing(metrics, only, len(ids), sides, rules)
     clusters, n_clusters = cluster_codes(sides, rows, ids)
     columns = {name: merged_column(name, sides, rows, ids) for name in rules.columns}
-    digest = baseline.ids_digest if ids is baseline.ids and baseline.ids_digest else items_digest(ids)
+    digest = baseline.ascending.digest if baseline.ascending and orders else items_digest(ids)
     return PairedTable(
         ids=ids,
         metrics=metrics,
@@ -58,6 +57,14 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
         unread=(baseline.unread, candidate.unread),
         runs=(int((~baseline.failed).sum()), int((~candidate.failed).sum())),
     )
+
+
+def _known_orders(baseline: ItemTable, candidate: ItemTable) -> tuple[IndexArray, IndexArray] | None:
+    """The rows of both sides in the order of their ids, where these are known to be the same."""
+    first, second = baseline.ascending, candidate.ascending
+    if first is None or second is None or first.digest != second.digest:
+        return None
+    return first.rows, second.rows
 
 
 def _counts(

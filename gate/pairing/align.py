@@ -11,32 +11,19 @@ from gate.pairing.model import IndexArray
 
 
 def align(
-    baseline: ObjectArray, candidate: ObjectArray, *, in_order: bool = False
+    baseline: ObjectArray, candidate: ObjectArray, orders: tuple[IndexArray, IndexArray] | None = None
 ) -> tuple[ObjectArray, IndexArray, IndexArray]:
     """Sorted union of two arrays of distinct ids; per side the position of every id in it, or -1.
 
-    in_order: both are known to be strictly ascending.
+    orders: positions of the ids of either side in ascending order, where both are known to have the same ids.
     """
-    if baseline is candidate or (len(baseline) == len(candidate) and bool((baseline == candidate).all())):
-        ids, order = _sorted(baseline, in_order=in_order)
-        return ids, order, order
+    if orders is not None:
+        return baseline[orders[0]], *orders
     union = set(baseline)
     union.update(candidate)
     ids = np.empty(len(union), dtype=object)
     ids[:] = sorted(union)
     return ids, _positions(ids, baseline), _positions(ids, candidate)
-
-
-def ascending(ids: ObjectArray) -> bool:
-    """Strictly ascending, and so also without a duplicate: large tables come like this."""
-    return bool((ids[:-1] < ids[1:]).all())
-
-
-def _sorted(ids: ObjectArray, *, in_order: bool) -> tuple[ObjectArray, IndexArray]:
-    if in_order or ascending(ids):
-        return ids, np.arange(len(ids), dtype=np.int64)
-    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
-    return ids[order], order
 
 
 def _positions(ids: ObjectArray, side: ObjectArray) -> IndexArray:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.artifacts.table import BoolArray, ItemTable, ObjectArray
-from gate.pairing.align import ascending
 from gate.pairing.model import IndexArray
 from gate.safe import examples
 from gate.values import GateError
@@ -15,17 +14,13 @@ from gate.values import GateError
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Items of one artifact. groups: for each row of the table, the position of its item in ``ids``.
-
-    in_order: the ids are known to be strictly ascending.
-    """
+    """Items of one artifact. groups: for each row of the table, the position of its item in ``ids``."""
 
     name: str
     table: ItemTable
     ids: ObjectArray
     groups: IndexArray
     runs: IndexArray
-    in_order: bool = False
 
     @property
     def path(self) -> str:
@@ -38,11 +33,8 @@ class Side:
         return int(self.runs.max())
 
 
-def side_of(table: ItemTable, name: str, same: Side | None = None) -> Side:
-    """Group the rows of a table into items. Errors: no rows; an id (or id and repeat) that occurs twice.
-
-    same: a side with the very same ids, which were looked at for duplicates before.
-    """
+def side_of(table: ItemTable, name: str) -> Side:
+    """Group the rows of a table into items. Errors: no rows; an id (or id and repeat) that occurs twice."""
     if not len(table):
         raise GateError(
             "no_items",
@@ -51,13 +43,10 @@ def side_of(table: ItemTable, name: str, same: Side | None = None) -> Side:
             help="score the items and write one row for each",
         )
     if table.repeats is None:
-        if same is not None:
-            return Side(name, table, same.ids, same.groups, same.runs, same.in_order)
-        in_order = bool(table.ids_digest) or ascending(table.ids)
-        if not in_order:
+        if table.ascending is None:
             _refuse_duplicates(table, table.ids.tolist(), name)
         rows = np.arange(len(table), dtype=np.int64)
-        return Side(name, table, table.ids, rows, np.ones(len(table), dtype=np.int64), in_order)
+        return Side(name, table, table.ids, rows, np.ones(len(table), dtype=np.int64))
     _refuse_missing_repeat(table, name)
     _refuse_duplicates(table, list(zip(table.ids, table.repeats, strict=True)), name)
     index: dict[str, int] = {}

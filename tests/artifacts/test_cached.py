@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from black_box import GRADED, Answer, command, decide, policy
 
-from gate.artifacts.large import way
+from gate.artifacts import json_lines
 
 from . import tools
 from .helpers import jsonl, table
@@ -24,11 +24,11 @@ NESTED = [{**row, "response": {"cached": row.pop("cached")}} for row in [dict(ro
 @pytest.mark.parametrize(
     "text", [jsonl(ROWS), json.dumps(ROWS), CSV, jsonl(NESTED)], ids=["jsonl", "json", "csv", "nested"]
 )
-@pytest.mark.parametrize("least", [1, 1 << 30], ids=["large", "small"])
+@pytest.mark.parametrize("least", [0, 1 << 30], ids=["large", "small"])
 def test_only_time_and_cost_are_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, least: int
 ) -> None:
-    monkeypatch.setattr(way, "BYTES", least)
+    monkeypatch.setattr(json_lines, "QUICK_BYTES", least)
     found = table(tmp_path, text, metrics={"latency_ms": "graded", "score": "graded"})
     assert np.isnan(found.values["latency_ms"]).tolist() == [True, False] * 4
     assert found.missing["latency_ms"].examples[0][2] == "cached"

@@ -18,13 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gate.artifacts import ItemTable, comparable, describe_formats, detect, read, survey
-from gate.artifacts.content import open_content
-from gate.artifacts.large.way import read_large
-from gate.artifacts.reading import read_plain
 from gate.values import GateError
 
 from . import tools
 from .helpers import ask, write
+from .test_blocks import in_blocks, row_by_row, same
 from .test_tools import SAMPLES
 from .tools import even
 
@@ -196,18 +194,12 @@ def test_mutated_parquet(tmp_path: Path, data: st.DataObject) -> None:
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(mutated_bytes([TEXTS["csv"].encode() * 1, TEXTS["jsonl"].encode(), TEXTS["tsv"].encode()]))
-def test_mutated_text_on_the_fast_way(tmp_path: Path, data: bytes) -> None:
+def test_mutated_text_in_small_blocks(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a"
     path.write_bytes(data or b"x")
     for name in ("csv", "jsonl"):
-        content = outcome(lambda: open_content(str(path)))
-        if isinstance(content, GateError):
-            return
         request = ask(metrics={"score": "graded"}, format=name)
-        found = outcome(lambda: read_large(content, name, request, least=0))  # noqa: B023 - called at once
-        content.close()
-        if isinstance(found, ItemTable):
-            assert found.identity == read_plain(str(path), request).identity
+        same(in_blocks(str(path), request), row_by_row(str(path), request))
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))

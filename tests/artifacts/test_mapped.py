@@ -13,8 +13,6 @@ import pytest
 import zstandard
 
 from gate.artifacts import detect, read
-from gate.artifacts.content import open_content
-from gate.artifacts.large.way import read_large
 from gate.artifacts.table import ReadRequest
 
 from .helpers import ask, jsonl, refusal, table, values, write
@@ -343,17 +341,13 @@ def test_text_columns(tmp_path: Path) -> None:
     assert refusal(tmp_path, '{"id":"a","score":1,"x":"\\udc00"}\n', columns=("x",)).code == "invalid_text"
 
 
-@pytest.mark.parametrize("least", [None, 0])
-def test_a_status_that_nobody_knows_is_named(tmp_path: Path, least: int | None) -> None:
+def test_a_status_that_nobody_knows_is_named(tmp_path: Path) -> None:
     """A word of its own for a crash must not pass for a completed run without being seen."""
     rows = "id,score,status\na,1,ok\nb,0,Timed out\nc,0,oomkill\nd,1,shelved\ne,1,\n"
     path = tmp_path / "run.csv"
     path.write_text(rows)
     request = ReadRequest(metrics={"score": "binary"})
-    content = open_content(str(path))
-    found = read(str(path), request) if least is None else read_large(content, "csv", request, least)
-    content.close()
-    assert found is not None
+    found = read(str(path), request)
     assert found.failed.tolist() == [False, True, False, False, False]
     said = dict(found.cautions)["status_unknown"]
     assert "count as completed (2 of 5)" in said

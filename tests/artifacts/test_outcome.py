@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.artifacts import ItemTable, ReadRequest, read
-from gate.artifacts.content import open_content
-from gate.artifacts.large.way import read_large
+from gate.artifacts import read
 from gate.artifacts.run_words import said
 
 from .helpers import ask, jsonl, table, write
@@ -175,25 +173,3 @@ def test_failed_runs_are_not_said_to_count_as_completed(tmp_path: Path) -> None:
     rows = [{"id": "a", "score": 0, "status": "odd", "error": "boom"}, {"id": "b", "score": 1}]
     found = table(tmp_path, jsonl(rows))
     assert (found.failed.tolist(), found.unread, found.cautions) == ([True, False], (), ())
-
-
-@pytest.mark.parametrize("name", ["csv", "jsonl"])
-def test_large_files_say_the_same(tmp_path: Path, name: str) -> None:
-    rows = [
-        {"id": f"q{i:04}", "score": 1, "status": word, "failure_mode": "unset" if i % 7 else "odd"}
-        for i, word in enumerate(["ok", "shelved", "api_error"] * 40)
-    ]
-    if name == "csv":
-        content = "id,score,status,failure_mode\n"
-        content += "".join(",".join(map(str, row.values())) + "\n" for row in rows)
-    else:
-        content = jsonl(rows)
-    path = write(tmp_path, f"a.{name}", content)
-    request = ReadRequest(metrics={"score": "binary"})
-    opened = open_content(path)
-    fast, slow = read_large(opened, name, request, 0), read(path, request)
-    opened.close()
-    assert isinstance(fast, ItemTable)
-    assert {unread.column for unread in slow.unread} == {"status", "failure_mode"}
-    assert sorted(map(repr, fast.unread)) == sorted(map(repr, slow.unread))
-    assert fast.failed.tolist() == slow.failed.tolist()

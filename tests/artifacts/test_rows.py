@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.artifacts.large import way
+from gate.artifacts import json_lines
 
 from .helpers import jsonl, refusal, table
 
@@ -32,7 +32,7 @@ def test_only_the_rows_with_the_word_are_read(tmp_path: Path, text: str) -> None
 
 
 def test_large_files_are_filtered_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(way, "BYTES", 1)
+    monkeypatch.setattr(json_lines, "QUICK_BYTES", 1)
     assert table(tmp_path, jsonl(LONG), where={"name": ("correct",)}).values["score"].tolist() == WANTED
 
 
@@ -61,7 +61,7 @@ def test_a_filter_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
 def test_doubled_ids_are_told_of_the_filter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int
 ) -> None:
-    monkeypatch.setattr(way, "BYTES", least)
+    monkeypatch.setattr(json_lines, "QUICK_BYTES", least)
     assert "where: {name: correct}" in (refusal(tmp_path, jsonl(LONG)).help or "")
 
 

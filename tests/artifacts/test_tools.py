@@ -47,7 +47,7 @@ def test_detected_by_content(tmp_path: Path, name: str) -> None:
 
 
 def test_every_format_is_described_and_detected() -> None:
-    assert {entry.name for entry in describe_formats()} == {*SAMPLES, "parquet"}
+    assert {entry.name for entry in describe_formats()} == {*SAMPLES, "parquet", "replay"}
     assert all(entry.reads and entry.item and entry.metrics for entry in describe_formats())
     for entry in describe_formats():
         assert callable(entry.load())

@@ -1,16 +1,17 @@
 """Time and memory of a whole ``gate run`` on large files, as ratios to DuckDB's own read and join in one run.
 
-    python tests/benchmarks/bench_artifacts.py [ROWS] [csv jsonl parquet]
+    python tests/benchmarks/bench_artifacts.py [ROWS] [csv jsonl nested parquet]
 
-Bounds for 1,000,000 rows, the second file shuffled: at most 1.6 times (DuckDB reading and joining the two
-files in a process of its own, plus the imports of a cold run), and at most 3 times DuckDB's peak memory. A
-pair of 10,000,000 rows of Parquet stays under 6 GB. Printed are medians of pairs; the exit code is 1 where
-one is beyond its bound.
+Bounds for 1,000,000 rows, the second file shuffled: at most 1.6 times (DuckDB reading and joining the
+two files in a process of its own, plus the imports of a cold run), 3 times where rows of JSON Lines hold
+lists and objects (nested), and at most 3 times DuckDB's peak memory. A pair of 10,000,000 rows of
+Parquet stays under 6 GB. Printed are medians of pairs; the exit code is 1 where one is beyond its bound.
 
-Seen on 2 cores, Python 3.11, DuckDB 2.0.1, in two runs of one day: CSV 1.55, JSON Lines 1.77 and 1.78,
-Parquet 1.59 and 1.74 times the floor, so that JSON Lines, and once Parquet, lie beyond their bound; on other
-days 1.25, 1.41 and 1.34. 1.3 to 1.7 times DuckDB's memory (358 to 380 MiB). 10,000,000 rows of Parquet:
-11 s, 2.2 GB.
+Seen on 2 cores, Python 3.11, DuckDB 2.0.1: CSV 2.4 to 3.3 times the floor, JSON Lines 2.5 to 2.8, nested
+9.2, Parquet 2.8 to 3.0, all beyond their bound; 1.0 to 2.4 times DuckDB's memory (490 to 600 MiB). A
+second way through DuckDB for clean files, 1,100 lines that mostly looked for what it had forgiven, was
+at 1.6 to 2.0; nested rows took it 2.6 times as long to read. One way was chosen. What is left to gain
+lies in ids that are no Python texts.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from time import perf_counter
 import duckdb
 
 PAIRS = 5
-ROWS, TIMES, MEMORY = 1_000_000, 1.6, 3.0
+ROWS, MEMORY = 1_000_000, 3.0
+TIMES = {"csv": 1.6, "jsonl": 1.6, "nested": 3.0, "parquet": 1.6}
 MOST_MIB = 6e9 / 2**20
 IMPORTS = "import numpy, pydantic, yaml, jinja2, scipy.special"
 POLICY = "version: 1\nname: large\ngating: {metric: correct, kind: binary, direction: higher, margin: 0.01}\n"
-READERS = {"csv": "read_csv", "jsonl": "read_json", "parquet": "read_parquet"}
+READERS = {"csv": "read_csv", "jsonl": "read_json", "nested": "read_json", "parquet": "read_parquet"}
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def cost(command: list[str]) -> Cost:
 
 def make(folder: Path, rows: int, kind: str) -> tuple[str, str]:
     """Two files of the same items, the second shuffled; about 70 % right."""
-    options = {"csv": "(FORMAT csv, HEADER)", "jsonl": "(FORMAT json)", "parquet": "(FORMAT parquet)"}[kind]
+    options = {"csv": "(FORMAT csv, HEADER)", "parquet": "(FORMAT parquet)"}.get(kind, "(FORMAT json)")
     paths = (str(folder / f"baseline.{kind}"), str(folder / f"candidate.{kind}"))
     for path, salt, order in zip(paths, (1, 2), ("range", f"hash(range + {rows})"), strict=True):
         columns = [
@@ -63,6 +65,8 @@ def make(folder: Path, rows: int, kind: str) -> tuple[str, str]:
             f"round((hash(range * 3 + {salt}) % 90000) / 1000, 3) AS latency_ms",
             "['de', 'en', 'fr'][range % 3 + 1] AS language",
         ]
+        if kind == "nested":
+            columns += ["[range % 7, range % 5] AS tokens", "{'model': 'm', 'at': '12:30:00'} AS meta"]
         rows_of = f"SELECT {', '.join(columns)} FROM range({rows}) ORDER BY {order}"  # noqa: S608 - own text
         duckdb.sql(f"COPY ({rows_of}) TO '{path}' {options}")
     return paths
@@ -101,10 +105,10 @@ def measure(folder: Path, rows: int, kind: str) -> bool:
     most = max(gate.peak for gate, _, _ in costs)
     seconds = statistics.median(gate.wall for gate, _, _ in costs)
     print(
-        f"{kind:8} {rows:>11,} rows: {seconds:6.2f} s, wall {wall:.2f} x floor (at most 1.6), "
+        f"{kind:8} {rows:>11,} rows: {seconds:6.2f} s, wall {wall:.2f} x floor (at most {TIMES[kind]}), "
         f"processor {cpu:.2f} x, peak {peak:.2f} x DuckDB (at most 3), {most:,.0f} MiB"
     )
-    return (wall <= TIMES and peak <= MEMORY) if rows == ROWS else most <= MOST_MIB
+    return (wall <= TIMES[kind] and peak <= MEMORY) if rows == ROWS else most <= MOST_MIB
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.artifacts.table import ItemTable, Missing, Source
+from gate.artifacts.table import Ascending, ItemTable, Missing, Source
 from gate.pairing import MetricRule, PairingRules, items_digest, pair
 from gate.values import GateError
 
@@ -680,12 +680,14 @@ def test_two_files_that_share_their_ids() -> None:
 
 def test_a_digest_that_is_known_is_that_of_these_items() -> None:
     ids = [f"q{k}" for k in range(9)]
-    one = replace(table(ids, [1] * 9), ids_digest=items_digest(objects(ids)))
-    assert pair(one, table(ids, [1] * 9), rules()).counts.items_digest == one.ids_digest
+    known = Ascending(np.arange(9), items_digest(objects(ids)))
+    one = replace(table(ids, [1] * 9), ascending=known)
+    assert pair(one, table(ids, [1] * 9), rules()).counts.items_digest == known.digest
     fewer = pair(one, table([*ids[:-1], "r"], [1] * 9), rules(missing="drop", max_missing=0.5))
     assert fewer.counts.items_digest == items_digest(objects([*ids, "r"]))
-    known = replace(one, ids_digest="known")
-    assert pair(known, replace(one, ids=known.ids), rules()).counts.items_digest == "known"
+    told = replace(one, ascending=Ascending(np.arange(9), "known"))
+    assert pair(told, told, rules()).counts.items_digest == "known"
+    assert pair(told, one, rules()).counts.items_digest == known.digest
 
 
 # --- text columns -------------------------------------------------------------------------------------------

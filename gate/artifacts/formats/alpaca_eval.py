@@ -10,8 +10,8 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.detect import is_json_lines
-from gate.artifacts.formats.mapped_json import json_lines
 from gate.artifacts.ids import content_id
+from gate.artifacts.json_lines import json_lines
 from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gate.artifacts.content import Content
-from gate.artifacts.formats.mapped_json import json_lines
+from gate.artifacts.json_lines import json_lines
 from gate.artifacts.oddities import EMPTY
 from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
+from operator import itemgetter
 from typing import Any
 
 from gate.artifacts.absent import averages_only
 from gate.artifacts.content import Content
-from gate.artifacts.lookup import columns, leaves, lookup, names_in
+from gate.artifacts.json_lines import Block, FlatBlock, Row, blocks, kind_of, row_blocks
+from gate.artifacts.lookup import SAMPLE_ROWS, columns, leaves, lookup, names_in
 from gate.artifacts.records import ABSENT, Records, paths_of
-from gate.artifacts.run_words import told
-from gate.artifacts.strict_json import parse_line, refuse_doubled
+from gate.artifacts.run_words import holds_objects, is_evidence, told, told_columns
+from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.safe import examples, quoted
 from gate.values import GateError
@@ -28,9 +31,9 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     bare = {path: path.rpartition("[].")[2] for path in wanted}
     found = columns(rows, bare.values(), content.path)
     cells = {path: found[name] for path, name in bare.items() if name in found}
-    inside = entries_of(bare.values())
-    evidence = _evidence(enumerate([*told(row), *told_beside(row, inside)] for row in rows), len(rows))
-    return Records(format="json", count=len(rows), cells=cells, evidence=evidence, available=names)
+    telling = Telling()
+    telling.add(rows, set().union(*rows), entries_of(bare.values()))
+    return Records(format="json", count=len(rows), cells=cells, evidence=telling.columns(), available=names)
 
 
 def entries_of(paths: Iterable[str]) -> tuple[str, ...]:
@@ -50,58 +53,89 @@ def told_beside(row: Any, entries: Iterable[str]) -> Iterator[tuple[str, Any]]:
             yield from told(found, prefix=f"{entry}.")
 
 
-def _evidence(told_of: Iterable[tuple[int, list[tuple[str, Any]]]], count: int) -> dict[str, list[Any]]:
-    """Columns that tell of runs; most rows have none of them."""
-    found: dict[str, list[Any]] = {}
-    for index, cells in told_of:
-        for path, cell in cells:
-            found.setdefault(path, [ABSENT] * count)[index] = cell
-    return found
-
-
 def load_lines(content: Content, request: ReadRequest | None) -> Records:
-    """JSON Lines: one object a line."""
+    """JSON Lines, block by block: only the cells that are wanted are kept."""
     paths = None if request is None else list(dict.fromkeys(paths_of(request).values()))
-    kept: list[Any] = []
-    cells: dict[str, list[Any]] = {path: [] for path in paths or ()}
-    lines: list[int] = []
-    telling: list[tuple[int, list[tuple[str, Any]]]] = []
     inside = entries_of(paths or ())
-    for number, row in json_lines(content):
-        lines.append(number)
-        if said := [*told(row), *told_beside(row, inside)]:
-            telling.append((len(lines) - 1, said))
-        if len(kept) < 1000 or paths is None:
-            kept.append(row)
+    first: list[Any] = []
+    cells: dict[str, list[Any]] = {path: [] for path in paths or ()}
+    lines: list[Sequence[int]] = []
+    telling = Telling()
+    for block in blocks(content) if paths is not None else row_blocks(content):
+        lines.append(block.lines)
+        if isinstance(block, FlatBlock):
+            telling.add_flat(block)
+            for path, column in cells.items():
+                column.extend(block.columns.get(path) or repeat(ABSENT, len(block.lines)))
+            continue
+        keys = set().union(*block.rows)
+        telling.add(block.rows, keys, inside)
+        if len(first) < SAMPLE_ROWS or paths is None:
+            first += block.rows
         for path, column in cells.items():
-            column.append(row.get(path, ABSENT) if path in row else lookup(row, path, content.path, number))
-    names = names_in(kept)
-    present = {path: column for path, column in cells.items() if any(cell is not ABSENT for cell in column)}
+            column.extend(_cells(block, keys, path, content.path))
+    names = names_in(first)
+    present = {path: column for path, column in cells.items() if column.count(ABSENT) < len(column)}
     return Records(
         format="jsonl",
-        count=len(lines),
-        cells=columns(kept, names) if paths is None else present,
-        evidence=_evidence(telling, len(lines)),
+        count=telling.count,
+        cells=columns(first, names) if paths is None else present,
+        evidence=telling.columns(),
         available=names,
-        lines=lines,
+        lines=list(chain.from_iterable(lines)),
     )
 
 
-def json_lines(content: Content) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, object) of every line that is not blank."""
-    for number, line in content.lines():
-        if not line.strip():
-            continue
-        row = parse_line(line, content.path, number)
-        if not isinstance(row, dict):
-            raise GateError(
-                "invalid_json",
-                f"each line must be one object (found {_kind(row)})",
-                where=content.where(number),
-                help="write one JSON object a line",
-            )
-        refuse_doubled(row, content.path, number)
-        yield number, row
+def _cells(block: Block, keys: Collection[str], path: str, file: str) -> list[Any]:
+    """The cells at ``path``, which is looked for inside of a row that has no such key."""
+    try:
+        return list(map(itemgetter(path), block.rows))
+    except KeyError:
+        found = [row.get(path, ABSENT) for row in block.rows] if path in keys else [ABSENT] * len(block.rows)
+    if {".", "["}.isdisjoint(path):
+        return found
+    rows = zip(found, block.rows, block.lines, strict=True)
+    return [lookup(row, path, file, line) if cell is ABSENT else cell for cell, row, line in rows]
+
+
+class Telling:
+    """Columns that tell of runs, gathered from rows of which most have none of them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._found: dict[str, dict[int, Any]] = {}
+
+    def add(self, rows: Sequence[Row], names: Iterable[str], inside: Sequence[str] = ()) -> None:
+        """Look through rows with these keys. inside: entries of lists beside which something may stand."""
+        if inside or any(map(is_evidence, names)) or holds_objects(rows):
+            self._add(list(enumerate(rows, self.count)), inside)
+        self.count += len(rows)
+
+    def add_flat(self, block: FlatBlock) -> None:
+        """The same of rows that are like rows before them."""
+        rows = range(self.count, self.count + len(block.lines))
+        for path, column in block.columns.items():
+            if is_evidence(path):
+                self._found[path].update(zip(rows, column, strict=True))
+        self.count += len(rows)
+
+    def _add(self, numbered: Sequence[tuple[int, Row]], inside: Sequence[str]) -> None:
+        found = [*told_columns([row for _, row in numbered], [number for number, _ in numbered])]
+        found += [
+            (path, {n: cell}) for n, row in numbered if inside for path, cell in told_beside(row, inside)
+        ]
+        first = sorted({min(cells) for path, cells in found if path not in self._found})
+        for number in first:  # as they stand in the row that has them first
+            row = numbered[number - self.count][1]
+            for path, _ in (*told(row), *told_beside(row, inside)):
+                self._found.setdefault(path, {})
+        for path, cells in found:
+            self._found[path].update(cells)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """By their dotted names, in the order in which they occur."""
+        rows = range(self.count)
+        return {path: list(map(cells.get, rows, repeat(ABSENT))) for path, cells in self._found.items()}
 
 
 def find_rows(document: Any, paths: Sequence[str], path: str) -> list[dict[str, Any]]:
@@ -122,7 +156,7 @@ def find_rows(document: Any, paths: Sequence[str], path: str) -> list[dict[str, 
     refuse_doubled(document, path, None)
     if not isinstance(document, dict):
         raise GateError(
-            "invalid_json", f"no rows in it (found {_kind(document)})", where=path, help=SHAPE_HELP
+            "invalid_json", f"no rows in it (found {kind_of(document)})", where=path, help=SHAPE_HELP
         )
     split = _split_rows(document, path)
     return split if split is not None else _rows_inside(document, paths, path)
@@ -133,7 +167,7 @@ def _rows(document: list[Any], path: str) -> list[dict[str, Any]]:
         if not isinstance(row, dict):
             raise GateError(
                 "invalid_json",
-                f"entry {index + 1} of the list is no object (found {_kind(row)})",
+                f"entry {index + 1} of the list is no object (found {kind_of(row)})",
                 where=path,
                 help=SHAPE_HELP,
             )
@@ -219,15 +253,3 @@ def _lists(value: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tuple[
 
 def _is_rows(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
-
-
-def _kind(value: Any) -> str:
-    kinds = {
-        dict: "an object",
-        list: "a list",
-        str: "text",
-        bool: "a boolean",
-        int: "a number",
-        float: "a number",
-    }
-    return kinds.get(type(value), "null" if value is None else "no number")

@@ -12,13 +12,13 @@ from gate.artifacts.table import ReadRequest
 
 
 def load(content: Content, request: ReadRequest | None) -> Records:
-    """The columns as Python values. Large files take another way (``gate.artifacts.large``)."""
+    """The columns as Python values."""
     with engine.connect() as connection, engine.readable(content) as file:
         schema = engine.schema(connection, "read_parquet", file, content.path)
         paths = engine.flat_names(schema) if request is None else list(paths_of(request).values())
         telling = [name for name in engine.flat_names(schema, DEEPEST) if is_evidence(name)]
         selected = {path: engine.select(path, schema) for path in dict.fromkeys([*paths, *telling])}
-        present = {path: sql for path, sql in selected.items() if sql is not None}
+        present = {path: one for path, one in selected.items() if one is not None}
         names = [name for name in schema if any(p == name or p.startswith(f"{name}.") for p in selected)]
         engine.refuse_bomb(connection, file, content, names)
         engine.refuse_long_texts(connection, file, content, list(present.values()))

@@ -13,8 +13,8 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.formats import promptfoo_systems
-from gate.artifacts.formats.mapped_json import json_lines
 from gate.artifacts.ids import content_id
+from gate.artifacts.json_lines import json_lines
 from gate.artifacts.oddities import EMPTY, blank
 from gate.artifacts.own import Context, Run, accepted_columns, contradiction, records
 from gate.artifacts.records import Records
