@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from gate.artifacts import summary
-from gate.artifacts.absent import missing_column, no_ids, refuse_averages
 from gate.artifacts.digest import Parts, digests
 from gate.artifacts.ids import check_ids, content_id, id_texts, is_content, near_collisions, refuse_duplicates
+from gate.artifacts.missing_columns import missing_column, no_ids, refuse_averages
 from gate.artifacts.outcome import outcome_of
 from gate.artifacts.records import Records, paths_of, place
 from gate.artifacts.sort import sorted_rows

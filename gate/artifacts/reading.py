@@ -6,7 +6,6 @@ import importlib
 from dataclasses import replace
 from pathlib import Path
 
-from gate.artifacts.bars import bar_columns, bars
 from gate.artifacts.build import build
 from gate.artifacts.cached import without_cached
 from gate.artifacts.content import Content, open_content
@@ -14,6 +13,7 @@ from gate.artifacts.detect import detect_content
 from gate.artifacts.records import Records
 from gate.artifacts.registry import Format, named
 from gate.artifacts.rows import by_name, chosen_rows, refuse_telling_selectors
+from gate.artifacts.scoring_columns import bar_columns, bars
 from gate.artifacts.table import ItemTable, ReadRequest, Source
 from gate.safe import quoted
 from gate.values import GateError

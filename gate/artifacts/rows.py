@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gate.artifacts.absent import missing_column
 from gate.artifacts.id_columns import words_of
 from gate.artifacts.ids import content_id, is_content
+from gate.artifacts.missing_columns import missing_column
 from gate.artifacts.outcome import LONGEST_WORD, outcome_of, shown
 from gate.artifacts.records import ABSENT, Records, place
 from gate.artifacts.run_words import tells_of_runs, without_result

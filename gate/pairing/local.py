@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate import artifacts
-from gate.artifacts.beside import beside
+from gate.artifacts.both_sides import beside
 from gate.artifacts.likeness import mark_of
 from gate.artifacts.magnitude import out_of_range, outside_scale
 from gate.artifacts.table import ItemTable

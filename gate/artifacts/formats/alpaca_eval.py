@@ -12,10 +12,10 @@ from gate.artifacts.content import Content
 from gate.artifacts.detect import is_json_lines
 from gate.artifacts.ids import content_id
 from gate.artifacts.json_lines import json_lines
-from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated, graded_itself
+from gate.artifacts.tool_runs import Context, Run, records
 from gate.safe import quoted
 from gate.values import GateError
 

@@ -9,12 +9,12 @@ from typing import Any
 from gate.artifacts.content import Content
 from gate.artifacts.ids import content_id
 from gate.artifacts.oddities import EMPTY, blank
-from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical, text_digest
 from gate.artifacts.times import time_fact
+from gate.artifacts.tool_runs import Context, Run, contradiction, records
 from gate.safe import quoted
 from gate.values import GateError
 

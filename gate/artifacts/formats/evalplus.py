@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gate.artifacts.content import Content
-from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.times import time_fact
+from gate.artifacts.tool_runs import Context, Run, records
 from gate.safe import quoted
 from gate.values import GateError
 

@@ -8,9 +8,9 @@ from typing import Any
 from gate.artifacts.content import Content
 from gate.artifacts.json_lines import json_lines
 from gate.artifacts.oddities import EMPTY
-from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.table import ReadRequest
+from gate.artifacts.tool_runs import Context, Run, contradiction, records
 from gate.safe import quoted
 
 _TEXTS = frozenset({"task_id", "completion", "result", "completion_id", "prompt", "solution"})

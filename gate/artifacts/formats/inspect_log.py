@@ -11,12 +11,12 @@ from gate.artifacts.encoding import decode
 from gate.artifacts.formats.inspect_scores import metrics_of
 from gate.artifacts.formats.inspect_setting import reducer_caution, stated
 from gate.artifacts.oddities import EMPTY, LIMIT, blank
-from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import RESERVED, Records, paths_of
 from gate.artifacts.strict_json import parse_document, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.texts import canonical, text_digest
 from gate.artifacts.times import time_fact
+from gate.artifacts.tool_runs import Context, Run, records
 from gate.safe import escaped, quoted
 from gate.values import GateError
 

@@ -18,12 +18,12 @@ from gate.artifacts import limits
 from gate.artifacts.build import OWN_REPEATS
 from gate.artifacts.content import Content
 from gate.artifacts.formats.pytest_outcome import METRIC_PREFIX, measured, rerun_caution
-from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.run_words import said
 from gate.artifacts.strict_json import NoNumber
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.times import time_fact
+from gate.artifacts.tool_runs import Context, Run, records
 from gate.safe import examples, quoted
 from gate.values import GateError
 

@@ -12,12 +12,12 @@ from typing import Any
 from gate.artifacts.content import Content
 from gate.artifacts.json_lines import json_lines
 from gate.artifacts.oddities import EMPTY, blank
-from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.texts import canonical
 from gate.artifacts.times import time_fact
+from gate.artifacts.tool_runs import Context, Run, records
 from gate.safe import examples, quoted
 from gate.values import GateError
 

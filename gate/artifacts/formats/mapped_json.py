@@ -8,10 +8,10 @@ from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any
 
-from gate.artifacts.absent import averages_only
 from gate.artifacts.content import Content
 from gate.artifacts.json_lines import Block, FlatBlock, Row, blocks, kind_of, row_blocks
 from gate.artifacts.lookup import SAMPLE_ROWS, columns, leaves, lookup, names_in
+from gate.artifacts.missing_columns import averages_only
 from gate.artifacts.records import ABSENT, Records, paths_of
 from gate.artifacts.run_words import holds_objects, is_evidence, told, told_columns
 from gate.artifacts.strict_json import refuse_doubled

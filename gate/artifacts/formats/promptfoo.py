@@ -16,12 +16,12 @@ from gate.artifacts.formats import promptfoo_systems
 from gate.artifacts.ids import content_id
 from gate.artifacts.json_lines import json_lines
 from gate.artifacts.oddities import EMPTY, blank
-from gate.artifacts.own import Context, Run, accepted_columns, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated
 from gate.artifacts.texts import canonical
 from gate.artifacts.times import time_fact
+from gate.artifacts.tool_runs import Context, Run, accepted_columns, contradiction, records
 from gate.safe import quoted
 from gate.values import GateError
 

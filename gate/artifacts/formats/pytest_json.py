@@ -7,11 +7,11 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.formats.pytest_outcome import METRIC_PREFIX, measured, rerun_caution
-from gate.artifacts.own import Context, Run, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.times import time_fact
+from gate.artifacts.tool_runs import Context, Run, contradiction, records
 
 _VALUES: dict[str, Any] = {
     "passed": 1,

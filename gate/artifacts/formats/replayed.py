@@ -7,11 +7,11 @@ from typing import Any
 
 from gate.artifacts.content import Content
 from gate.artifacts.json_lines import json_lines
-from gate.artifacts.own import Context, Run, records
 from gate.artifacts.records import Records
 from gate.artifacts.run_words import said
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.times import time_fact
+from gate.artifacts.tool_runs import Context, Run, records
 from gate.values import GateError
 
 SCHEMA = "gate.replay/1"

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gate.artifacts.content import Content
-from gate.artifacts.own import Context, Run, accepted_columns, contradiction, records
 from gate.artifacts.records import Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest, Stated
+from gate.artifacts.tool_runs import Context, Run, accepted_columns, contradiction, records
 from gate.safe import examples
 from gate.values import GateError
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gate.artifacts.content import Content
-from gate.artifacts.own import Context, Run, accepted_columns, contradiction, records
 from gate.artifacts.records import ABSENT, Records
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
 from gate.artifacts.table import ReadRequest
 from gate.artifacts.times import time_fact
+from gate.artifacts.tool_runs import Context, Run, accepted_columns, contradiction, records
 from gate.safe import examples, quoted
 from gate.values import GateError
 
