@@ -701,3 +701,10 @@ def test_lines_with_and_without_a_blank_after_the_colon(tmp_path: Path, value: s
     lines = [f'{{"id": "i{i:03d}","score": {i % 2},"z": 7}}\n' for i in range(60)]
     text = "".join(lines) + f'{{"id": "zz","score": 0,"z":{value}}}\n'
     check_same(write(tmp_path, "a", text), ask())
+
+
+@pytest.mark.parametrize(
+    "rows", [("x,1,1", "y,1,1,de,z"), ("y,1,1,de,z", "x,1,1"), ("x,1", "1", "y,1,1,de,z")]
+)
+def test_rows_too_long_and_too_short_by_as_much(tmp_path: Path, rows: Sequence[str]) -> None:
+    check_same(write(tmp_path, "a", csv(ROWS) + "\n".join(rows) + "\n"), FULL, refused=True)
