@@ -97,7 +97,7 @@ def test_a_run_that_is_killed_while_it_writes_leaves_no_draft(tmp_path: Path) ->
     target = tmp_path / "report.json"
     target.write_text("old", encoding="utf-8")
     script = (
-        "import resource, signal, sys; from pathlib import Path; from gate.cli.targets import write_text\n"
+        "import resource, signal, sys; from pathlib import Path; from gate.report.files import write_text\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "write_text(Path(sys.argv[1]), 'x' * 100_000)\n"

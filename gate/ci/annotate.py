@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from gate.ci.policy_change import PolicyChange
 from gate.ci.results import Result
 from gate.safe import AnnotationLevel, github_annotation
+from gate.values import Status
 
 MOST: Final = 3
 _LEVELS: Final[Mapping[str, AnnotationLevel]] = {
@@ -32,15 +33,10 @@ def _all(result: Result, change: PolicyChange | None, notes: Sequence[str]) -> I
         yield github_annotation("warning", "gate: the change weakens the policy", text)
     for note in notes:
         yield github_annotation("warning", "gate", note)
-    rail = _worst_guardrail(result.report)
-    if rail is not None:
-        yield github_annotation("error", f"gate: {rail.get('rule', '')}", str(rail.get("message", "")))
-    for caution in result.report.get("cautions", [])[:1]:
-        title, message = f"gate: {caution.get('code', '')}", str(caution.get("message", ""))
-        yield github_annotation("warning", title, message)
-
-
-def _worst_guardrail(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The first failing rule after the one the verdict's annotation already names."""
-    later = report.get("reasons", [])[1:]
-    return next((reason for reason in later if reason.get("status") == "fail"), None)
+    if result.report is None:
+        return
+    # The first failing rule after the one that the verdict's annotation already names.
+    for reason in [later for later in result.report.reasons[1:] if later.status == Status.FAIL][:1]:
+        yield github_annotation("error", f"gate: {reason.rule}", reason.message)
+    for caution in result.report.cautions[:1]:
+        yield github_annotation("warning", f"gate: {caution.code}", caution.message)

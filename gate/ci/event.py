@@ -234,3 +234,16 @@ def _unreadable(what: str) -> GateError:
     return GateError(
         "ci_event", what, help="give the gate the variables and the event file as the runner set them"
     )
+
+
+def ci_facts(environ: Mapping[str, str]) -> dict[str, str]:
+    """What the CI system says about this run, for the history's records."""
+    names: dict[str, Any] = {
+        "run_id": ("GITHUB_RUN_ID", "CI_PIPELINE_ID", "BUILD_BUILDID", "BUILD_ID"),
+        "run_attempt": ("GITHUB_RUN_ATTEMPT",),
+        "sha": ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "GIT_COMMIT"),
+        "ref": ("GITHUB_REF", "CI_COMMIT_REF_NAME", "BUILD_SOURCEBRANCH", "GIT_BRANCH"),
+        "actor": ("GITHUB_ACTOR", "GITLAB_USER_LOGIN"),
+    }
+    found = {key: next((environ[n] for n in options if environ.get(n)), "") for key, options in names.items()}
+    return {key: value[:200] for key, value in found.items() if value}

@@ -37,26 +37,6 @@ class Inputs:
     mode: str
     summary: str
 
-    def arguments(self, report_directory: str) -> list[str]:
-        """The command line of ``gate run``. Values follow ``=``, so that none is taken for an option."""
-        words = [f"--policy={self.policy}", f"--baseline={self.baseline}"]
-        words += [f"--candidate={one}" for one in self.candidates]
-        for item_set in self.sets:
-            words += ["--set", *item_set]
-        optional = {
-            "history": self.history,
-            "expect-head": self.expect_head,
-            "cycle": self.cycle,
-            "exit-zero-on": self.exit_zero_on,
-        }
-        words += [f"--{name}={value}" for name, value in optional.items() if value]
-        return [
-            *words,
-            f"--history-mode={self.history_mode}",
-            f"--report-dir={report_directory}",
-            f"--json={report_directory}/report.json",
-        ]
-
 
 def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
     """Read and check every input but report-dir, which is needed before an error can be reported."""

@@ -32,6 +32,10 @@ class Places:
             )
         return path
 
+    def readable(self, path: str) -> str:
+        """The path as given where it leads there from here, else from the workspace on."""
+        return path if _real(Path.cwd()) == _real(self.workspace) else str(self.workspace / path)
+
     def new_directory(self) -> Path:
         """An empty folder that nobody else has."""
         try:

@@ -1,14 +1,14 @@
-"""What a run left behind -> the step's outputs. Pipelines act on these, so a doubt is always ``error``."""
+"""A decided run -> the step's outputs. Pipelines act on these, so a doubt is always ``error``."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-VERDICTS: Final = {"promote": 0, "block": 1, "inconclusive": 3, "hold": 4}
+from gate.report.model import ErrorReport, Report, Reports, reports_of
+from gate.values import Verdict
+
 NAMES: Final = (
     *("verdict", "reason", "winner", "delta", "ci-low", "ci-high", "p-value", "n-items"),
     *("cycles-passed", "cycles-required", "policy-digest", "policy-commit"),
@@ -25,48 +25,39 @@ FILES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """verdict: one of VERDICTS, ``advisory`` where the run decides nothing, or ``error``.
+    """verdict: a Verdict, ``advisory`` where the run decides nothing, or ``error``.
 
-    report: the deciding ``gate.report/1``, empty on an error. help: what to do about an error.
+    report: the deciding one, None on an error. help: what to do about an error.
     """
 
     verdict: str
     reason: str
-    report: Mapping[str, Any] = field(default_factory=dict)
+    report: Report | None = None
     winner: str = ""
     help: str = ""
 
 
-def result_of(directory: Path, code: int, complaint: str) -> Result:
-    """Read the report of a finished run. It counts only if it says what the exit code says."""
-    found = _json(directory / FILES["report-json"])
-    verdict = found.get("verdict")
-    if verdict not in VERDICTS or code in {2, 70} or found.get("exit_code") != VERDICTS[verdict]:
-        return _error(found, complaint)
-    reports = found.get("reports", [found])
-    winner = str(found.get("winner") or "")
-    word = "advisory" if found.get("decides") is False else str(verdict)
-    chosen = next((one for one in reports if winner and _candidate(one) == winner), reports[0])
-    return Result(word, _reason(chosen), chosen, winner if len(reports) > 1 else _candidate(chosen))
+def result_of(document: Report | Reports | ErrorReport) -> Result:
+    """What a run came to: of several challengers the winner's report, or the first."""
+    if isinstance(document, ErrorReport):
+        error = document.error
+        return Result(
+            "error", f"{error.where}: {error.message}" if error.where else error.message, help=error.help
+        )
+    reports = reports_of(document)
+    winner = document.winner if isinstance(document, Reports) else _candidate(reports[0])
+    chosen = next((one for one in reports if _candidate(one) == winner), reports[0])
+    word = str(document.verdict) if document.decides else "advisory"
+    return Result(word, chosen.reasons[0].message if chosen.reasons else "", chosen, winner or "")
 
 
 def outputs(result: Result, directory: Path, policy_commit: str) -> dict[str, str]:
     """Every output by its name; what is not known is empty. Numbers have full precision."""
-    gating = result.report.get("gating", {})
-    interval = gating.get("interval") or {}
-    cycles = result.report.get("cycles", {})
     values: dict[str, Any] = {
         "verdict": result.verdict,
         "reason": result.reason,
-        "winner": result.winner if result.verdict == "promote" else "",
-        "delta": gating.get("delta"),
-        "ci-low": interval.get("low"),
-        "ci-high": interval.get("high"),
-        "p-value": gating.get("p_value"),
-        "n-items": gating.get("n"),
-        "cycles-passed": cycles.get("passed"),
-        "cycles-required": cycles.get("required"),
-        "policy-digest": result.report.get("policy", {}).get("digest"),
+        "winner": result.winner if result.verdict == Verdict.PROMOTE else "",
+        **_numbers(result.report),
         "policy-commit": policy_commit,
     }
     texts = {name: "" if value is None else str(value) for name, value in values.items()}
@@ -74,26 +65,22 @@ def outputs(result: Result, directory: Path, policy_commit: str) -> dict[str, st
     return texts | {name: str(path) if path.is_file() else "" for name, path in paths.items()}
 
 
-def _error(found: Mapping[str, Any], complaint: str) -> Result:
-    error = found.get("error") if found.get("schema") == "gate.error/1" else None
-    if not isinstance(error, dict):
-        return Result("error", complaint or "the run ended without a report")
-    place = f"{error.get('where')}: " if error.get("where") else ""
-    return Result("error", f"{place}{error.get('message')}", help=str(error.get("help") or ""))
+def _numbers(report: Report | None) -> dict[str, Any]:
+    if report is None:
+        names = ("delta", "ci-low", "ci-high", "p-value", "n-items")
+        return dict.fromkeys((*names, "cycles-passed", "cycles-required", "policy-digest"))
+    gating = report.gating
+    return {
+        "delta": gating.delta,
+        "ci-low": gating.interval and gating.interval.low,
+        "ci-high": gating.interval and gating.interval.high,
+        "p-value": gating.p_value,
+        "n-items": gating.n,
+        "cycles-passed": report.cycles.passed,
+        "cycles-required": report.cycles.required,
+        "policy-digest": report.policy.digest,
+    }
 
 
-def _reason(report: Mapping[str, Any]) -> str:
-    reasons = report.get("reasons") or []
-    return str(reasons[0].get("message", "")) if reasons else ""
-
-
-def _candidate(report: Mapping[str, Any]) -> str:
-    return str(report.get("provenance", {}).get("candidate", {}).get("path", ""))
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def _candidate(report: Report) -> str:
+    return report.provenance.candidate.path

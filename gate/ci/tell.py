@@ -5,13 +5,14 @@ from __future__ import annotations
 from gate.ci.annotate import annotation_lines
 from gate.ci.job import Job
 from gate.ci.outputs import dotenv, write_outputs
-from gate.ci.results import FILES, Result, outputs
+from gate.ci.results import Result, outputs
 from gate.ci.summary import append, compose, notes_block
 from gate.safe import terminal_lines
+from gate.values import Verdict
 
 
-def tell(job: Job, result: Result) -> list[str]:
-    """Write outputs and summary; the lines for the log."""
+def tell(job: Job, result: Result, markdown: str) -> list[str]:
+    """Write outputs and summary; the lines for the log. markdown: of the report, empty on an error."""
     values = outputs(result, job.directory, job.policy_commit)
     (job.directory / "outputs.env").write_text(dotenv(values), encoding="utf-8")
     if job.environ.get("GITHUB_OUTPUT"):
@@ -22,23 +23,20 @@ def tell(job: Job, result: Result) -> list[str]:
         lines += [terminal_lines(f"gate: {text}") for text in (job.change.headline, *job.change.details)]
     if job.environ.get("GITHUB_ACTIONS") == "true":
         lines += annotation_lines(result, job.change, job.warnings)
-    return lines + _summarise(job, result, notes)
+    return lines + _summarise(job, result, notes, markdown)
 
 
 def _forgiven(job: Job, result: Result) -> list[str]:
-    found = str(result.report.get("verdict", "error"))
-    if job.advisory and found not in {"promote", "error"}:
-        return [f"Advisory: {found} does not fail this job."]
+    if job.advisory and result.report is not None and result.report.verdict != Verdict.PROMOTE:
+        return [f"Advisory: {result.report.verdict} does not fail this job."]
     return []
 
 
-def _summarise(job: Job, result: Result, notes: list[str]) -> list[str]:
+def _summarise(job: Job, result: Result, notes: list[str], markdown: str) -> list[str]:
     length = job.inputs.summary if job.inputs else "full"
     path = job.environ.get("GITHUB_STEP_SUMMARY")
     if not path or length == "none":
         return []
-    report = job.directory / FILES["report-md"]
-    body = report.read_text(encoding="utf-8") if result.report and report.is_file() else ""
-    if append(path, compose(result, body, notes_block(notes, job.change), length)):
+    if append(path, compose(result, markdown, notes_block(notes, job.change), length)):
         return []
     return ["gate: the job summary is full, so nothing was added to it"]

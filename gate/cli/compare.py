@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 
 from gate.cli.streams import Streams
-from gate.cli.targets import refuse_inputs, write_text
 from gate.planning.first_look import FirstLook, first_look, look_document
 from gate.planning.look_text import look_lines
 from gate.planning.proposal import propose
+from gate.report.files import refuse_inputs, write_text
 from gate.report.model import to_json
 from gate.run.intake import Files
 from gate.safe import quoted, terminal_line

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
 from gate.cli.streams import Streams
-from gate.safe import terminal_line
+from gate.report.fault import bug_text, error_text
 from gate.values import GateError
 
 
@@ -19,29 +17,23 @@ def report_error(error: GateError, argv: Sequence[str], streams: Streams) -> Non
     A stream that cannot be written to is given up: the exit code still tells.
     """
     with contextlib.suppress(OSError, ValueError):
-        _say(error, argv, streams)
+        command = argv[0] if argv and argv[0].isalpha() else ""
+        streams.complain(error_text(error, command))
     with contextlib.suppress(OSError, ValueError, GateError):
         _write_document(error, argv, streams)
 
 
-def _say(error: GateError, argv: Sequence[str], streams: Streams) -> None:
-    place = f"{terminal_line(error.where)}: " if error.where else ""
-    streams.complain(f"gate: {place}{terminal_line(error.message)}")
-    command = argv[0] if argv and argv[0].isalpha() else ""
-    streams.complain(f"help: {terminal_line(error.help or f'see gate {command} --help'.replace('  ', ' '))}")
-
-
 def _write_document(error: GateError, argv: Sequence[str], streams: Streams) -> None:
-    from msgspec import to_builtins  # costs more than most errors need
-
-    from gate.report.model import error_report
-
     target = _json_target(argv)
-    text = json.dumps(to_builtins(error_report(error)), ensure_ascii=True, sort_keys=True) + "\n"
+    if target is None:
+        return
+    from gate.report.model import error_json, error_report  # costs more than most errors need
+
+    text = error_json(error_report(error))
     if target == "-":
         streams.print(text)
-    elif target is not None and _may_replace(Path(target)):
-        from gate.cli.targets import write_text
+    elif _may_replace(Path(target)):
+        from gate.report.files import write_text
 
         write_text(Path(target), text)
 
@@ -72,10 +64,7 @@ def _json_target(argv: Sequence[str]) -> str | None:
     return None
 
 
-def report_bug(error: Exception, streams: Streams) -> None:
-    """A fault of the program itself: everything needed to report it."""
+def report_bug(error: BaseException, streams: Streams) -> None:
+    """A fault of the program itself, told where it can be."""
     with contextlib.suppress(OSError, ValueError):
-        streams.complain("".join(traceback.format_exception(error)))
-        streams.complain(
-            "gate: this is a bug in gate, not in your files; please report it with the text above"
-        )
+        streams.complain(bug_text(error))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gate.cli.compare import looked, two_files
 from gate.cli.streams import Streams
-from gate.cli.targets import write_text
 from gate.planning.policy_text import policy_text
+from gate.report.files import write_text
 from gate.safe import terminal_line
 from gate.values import GateError
 

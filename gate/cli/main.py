@@ -68,21 +68,17 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 def guarded(work: Callable[[], int], argv: Sequence[str], streams: Streams) -> int:
     """The exit code of ``work``; what it raises is told in the one error form, with argv's ``--json``."""
     from gate.cli.failures import report_bug, report_error
+    from gate.report.fault import fault_of
 
     try:
         return work()
-    except GateError as error:
-        report_error(error, argv, streams)
-        return EXIT_CANNOT_DECIDE
     except BrokenPipeError:
         return _quiet_end(streams.out)
-    except KeyboardInterrupt:
-        report_error(GateError("interrupted", "stopped before a verdict was reached"), argv, streams)
-        return EXIT_CANNOT_DECIDE
-    except (OSError, MemoryError) as error:
-        report_error(_system_fault(error), argv, streams)
-        return EXIT_CANNOT_DECIDE
-    except Exception as error:  # the last line of defence: say that it is ours
+    except (Exception, KeyboardInterrupt) as error:  # the last line of defence: say that it is ours
+        fault = fault_of(error)
+        if fault is not None:
+            report_error(fault, argv, streams)
+            return EXIT_CANNOT_DECIDE
         report_bug(error, streams)
         return EXIT_BUG
 
@@ -94,13 +90,6 @@ def _quiet_end(out: TextIO) -> int:
     with contextlib.suppress(OSError):
         out.close()
     return EXIT_CANNOT_DECIDE
-
-
-def _system_fault(error: OSError | MemoryError) -> GateError:
-    if isinstance(error, MemoryError):
-        return GateError("out_of_memory", "not enough memory for these files", help="use a larger machine")
-    where = str(error.filename) if error.filename else ""
-    return GateError("system", f"the system refused ({error.strerror or error})", where=where)
 
 
 def _dispatch(argv: list[str], streams: Streams) -> int:

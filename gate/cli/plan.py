@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from gate.cli.streams import Streams
-from gate.cli.targets import refuse_inputs, write_text
 from gate.cycles.attempt import rules_of
 from gate.cycles.policy_claims import policy_claims
 from gate.estimands import estimand_of
@@ -17,6 +16,7 @@ from gate.planning.variances import Variances, declared, of_rerun, pilot_varianc
 from gate.planning.world import Key, World, world_of
 from gate.policy.load import load
 from gate.policy.model import Items, Policy
+from gate.report.files import refuse_inputs, write_text
 from gate.report.model import to_json
 from gate.safe import terminal_line
 from gate.values import LARGEST, GateError

@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from functools import cache, partial
-from typing import Any
+from functools import cache
+from pathlib import Path
 
 from gate import __version__
-from gate.cli import output
-from gate.cli.streams import Streams
-from gate.cli.targets import check_targets
+from gate.ci.event import ci_facts
+from gate.cli.streams import Streams, colours
+from gate.pairing.model import NO_FILE
 from gate.policy.load import LoadedPolicy, load
+from gate.report.files import check_outputs, report_files, write_reports, write_text
+from gate.report.model import Report, Reports, error_report, to_json
 from gate.run import Files, Request, evaluate
+from gate.run.request import forgiven_verdicts, named_sets
 from gate.values import GateError
 
 EPILOG = """\
@@ -24,8 +27,6 @@ example:
 
 Promote on the verdict, not on the code alone: exit 0 is promote, 1 block, 2 cannot decide, 3 inconclusive,
 4 hold (this cycle passed, more are required)."""
-
-MAPPABLE = {"hold": 4, "inconclusive": 3}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,10 +87,34 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Decide, write what was asked for, return the exit code."""
     try:
         policy = load(args.policy)
-        return decide(policy, args, streams, since=partial(_checkout_since, policy))
+        forgiven = forgiven_verdicts(args.exit_zero_on)
+        sets = named_sets(args.set, args.candidate)
+        check_outputs(_outputs(args), _given(args))
+        report = evaluate(_request(policy, sets, args))
+        _deliver(report, args, streams)
     except GateError as error:
         _report_error(error, args)
         raise
+    return 0 if report.verdict in forgiven else report.exit_code
+
+
+def _request(policy: LoadedPolicy, sets: Mapping[str, Files], args: argparse.Namespace) -> Request:
+    return Request(
+        loaded=policy,
+        baseline=args.baseline,
+        candidates=tuple(args.candidate),
+        sets=sets,
+        history=args.history,
+        expect_head=args.expect_head,
+        read_only=args.history_mode == "read-only",
+        cycle=args.cycle,
+        baseline_id=args.baseline_id,
+        reveal=args.reveal,
+        policy_since=cache(lambda: _checkout_since(policy)),
+        ci=ci_facts(os.environ),
+        now=datetime.now(UTC).isoformat(timespec="seconds"),
+        tool_version=__version__,
+    )
 
 
 def _checkout_since(policy: LoadedPolicy) -> str:
@@ -98,91 +123,36 @@ def _checkout_since(policy: LoadedPolicy) -> str:
     return checkout_since(policy.path, policy.decision_digest)
 
 
+def _outputs(args: argparse.Namespace) -> Iterator[Path]:
+    if args.json and args.json != "-":
+        yield Path(args.json)
+    if args.report_dir:
+        yield from report_files(Path(args.report_dir))
+
+
+def _given(args: argparse.Namespace) -> Iterator[Path]:
+    named = [args.policy, args.baseline, *args.candidate, args.history]
+    named += [path for _, *pair in args.set for path in pair if path != NO_FILE]
+    return (Path(path) for path in named if path)
+
+
 def _report_error(error: GateError, args: argparse.Namespace) -> None:
     """What cannot be decided is said in the report directory too; never in the place of an input."""
     with contextlib.suppress(GateError, OSError):
-        check_targets(args)
-        output.deliver_error(error, args)
+        check_outputs(_outputs(args), _given(args))
+        if args.report_dir:
+            write_reports(error_report(error), Path(args.report_dir))
 
 
-def decide(
-    policy: LoadedPolicy,
-    args: argparse.Namespace,
-    streams: Streams,
-    *,
-    since: Callable[[], str],
-    decides: bool = True,
-) -> int:
-    """The same by a policy that need not be the file of ``args``; not ``decides``: it only advises.
+def _deliver(report: Report | Reports, args: argparse.Namespace, streams: Streams) -> None:
+    """Write every output that was asked for. Files first: the verdict is printed when it can be read."""
+    if args.report_dir:
+        write_reports(report, Path(args.report_dir))
+    if args.json and args.json != "-":
+        write_text(Path(args.json), to_json(report))
+    if args.json == "-":
+        streams.print(to_json(report))
+        return
+    from gate.report.text import text
 
-    since: when the policy's deciding part was committed, as :class:`Request` has it.
-    """
-    forgiven = _forgiven(args.exit_zero_on)
-    _refuse_same_candidate(args.candidate)
-    check_targets(args)
-    request = Request(
-        loaded=policy,
-        baseline=args.baseline,
-        candidates=tuple(args.candidate),
-        sets=_sets(args),
-        history=args.history,
-        expect_head=args.expect_head,
-        read_only=args.history_mode == "read-only",
-        cycle=args.cycle,
-        baseline_id=args.baseline_id,
-        reveal=args.reveal,
-        decides=decides,
-        policy_since=cache(since),
-        ci=ci_facts(os.environ),
-        now=datetime.now(UTC).isoformat(timespec="seconds"),
-        tool_version=__version__,
-    )
-    report = evaluate(request)
-    output.deliver(report, args, streams)
-    return 0 if report.verdict in forgiven else report.exit_code
-
-
-def _forgiven(text: str) -> set[str]:
-    words = {word.strip() for word in text.split(",") if word.strip()}
-    unknown = sorted(words - set(MAPPABLE))
-    if unknown:
-        raise GateError(
-            "usage",
-            f"--exit-zero-on takes hold and inconclusive (found {unknown[0][:40]!a})",
-            help="a block, an error or a bug never exits 0",
-        )
-    return words
-
-
-def _refuse_same_candidate(candidates: list[str]) -> None:
-    files = [os.path.realpath(candidate) for candidate in candidates]
-    if len(set(files)) < len(files):
-        raise GateError("usage", "one candidate file is given twice", help="name each challenger once")
-
-
-def _sets(args: argparse.Namespace) -> Mapping[str, Files]:
-    found: dict[str, Files] = {}
-    for name, baseline, candidate in args.set:
-        if name in found:
-            raise GateError("usage", f"the item set {name[:40]!a} is given twice")
-        found[name] = Files(baseline, candidate)
-    if found and len(args.candidate) > 1:
-        raise GateError(
-            "usage",
-            "--set has one candidate file, so it cannot be used with several --candidate",
-            help="run the gate once for each challenger",
-        )
-    return found
-
-
-def ci_facts(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the CI system says about this run, for the history's records."""
-    names: dict[str, Any] = {
-        "run_id": ("GITHUB_RUN_ID", "CI_PIPELINE_ID", "BUILD_BUILDID", "BUILD_ID"),
-        "run_attempt": ("GITHUB_RUN_ATTEMPT",),
-        "sha": ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "GIT_COMMIT"),
-        "ref": ("GITHUB_REF", "CI_COMMIT_REF_NAME", "BUILD_SOURCEBRANCH", "GIT_BRANCH"),
-        "actor": ("GITHUB_ACTOR", "GITLAB_USER_LOGIN"),
-    }
-    found = {key: next((environ[n] for n in options if environ.get(n)), "") for key, options in names.items()}
-    return {key: value[:200] for key, value in found.items() if value}
+    streams.print(text(report, colour=colours(streams.out, os.environ)))

@@ -407,6 +407,11 @@ def to_json(document: Document | Mapping[str, Any]) -> str:
     return json.dumps(plain, ensure_ascii=True, sort_keys=True, indent=1, allow_nan=False) + "\n"
 
 
+def error_json(document: ErrorReport) -> str:
+    """The error in one line, as programs read it where a report would be."""
+    return json.dumps(to_builtins(document), ensure_ascii=True, sort_keys=True) + "\n"
+
+
 def json_schema(kind: type[Report | Reports | ErrorReport]) -> dict[str, Any]:
     """JSON Schema (2020-12) of one document; its ``$id`` follows the document's own name."""
     tag = str(kind.__struct_config__.tag)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gate.history.store import Store
 from gate.policy.load import LoadedPolicy
 from gate.run.intake import Files
+from gate.values import GateError, Verdict
+
+MAPPABLE = (Verdict.HOLD, Verdict.INCONCLUSIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +42,35 @@ class Request:
     ci: Mapping[str, str] = field(default_factory=dict)
     now: str = ""
     tool_version: str = ""
+
+
+def forgiven_verdicts(text: str) -> frozenset[str]:
+    """Verdicts, with commas between, that a caller wants exit code 0 for."""
+    words = {word.strip() for word in text.split(",") if word.strip()}
+    unknown = sorted(words - set(MAPPABLE))
+    if unknown:
+        raise GateError(
+            "usage",
+            f"--exit-zero-on takes hold and inconclusive (found {unknown[0][:40]!a})",
+            help="a block, an error or a bug never exits 0",
+        )
+    return frozenset(words)
+
+
+def named_sets(sets: Iterable[Sequence[str]], candidates: Sequence[str]) -> Mapping[str, Files]:
+    """Item sets from (name, baseline, candidate). Also refuses one candidate that is given twice."""
+    files = [os.path.realpath(candidate) for candidate in candidates]
+    if len(set(files)) < len(files):
+        raise GateError("usage", "one candidate file is given twice", help="name each challenger once")
+    found: dict[str, Files] = {}
+    for name, baseline, candidate in sets:
+        if name in found:
+            raise GateError("usage", f"the item set {name[:40]!a} is given twice")
+        found[name] = Files(baseline, candidate)
+    if found and len(candidates) > 1:
+        raise GateError(
+            "usage",
+            "--set has one candidate file, so it cannot be used with several --candidate",
+            help="run the gate once for each challenger",
+        )
+    return found

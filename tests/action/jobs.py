@@ -7,15 +7,13 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from gate.ci.decision import run_job
 from gate.ci.inputs import variable
-from gate.cli.ci import run_job
-from gate.cli.streams import Streams
 
 from .composite import Finished, clean_environment, parse_values, run_action
 
@@ -181,8 +179,8 @@ def decide(checkout: Checkout, environment: dict[str, str], **given: str) -> Fin
         file.write_text("")
     environ = environment | {variable(name): value for name, value in inputs.items()}
     environ |= {f"GITHUB_{name}": str(file) for name, file in files.items()}
-    log = StringIO()
     with contextlib.chdir(checkout.workspace):
-        code = run_job(environ, Streams(log, log))
+        finished = run_job(environ)
     outputs = parse_values(files["OUTPUT"].read_text("utf-8"))
-    return Finished(code, outputs, log.getvalue(), [files["STEP_SUMMARY"].read_text("utf-8")], {}, [])
+    log = "".join(line if line.endswith("\n") else f"{line}\n" for line in finished.log)
+    return Finished(finished.code, outputs, log, [files["STEP_SUMMARY"].read_text("utf-8")], {}, [])

@@ -224,7 +224,7 @@ def test_a_bug_is_an_error_whatever_the_mode(pushed: Checkout, monkeypatch: pyte
     def broken(*_: object) -> None:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr("gate.cli.run.evaluate", broken)
+    monkeypatch.setattr("gate.ci.decision.evaluate", broken)
     done = decide(pushed, pushed_environment(pushed), mode="advisory")
     told(done, "error", 70)
 

@@ -13,7 +13,7 @@ from gate.ci.outputs import dotenv, heredoc, write_outputs
 from gate.ci.policy_change import PolicyChange
 from gate.ci.results import Result
 from gate.ci.summary import BUDGET, LIMIT, append, compose, fit, notes_block
-from gate.cli.targets import write_text
+from gate.report.files import write_text
 from gate.safe import github_annotation, terminal_lines
 
 from .composite import log_commands, parse_values

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from gate.report.model import Document, to_json
 from gate.values import GateError
 
 REPORT_FILES = ("report.json", "summary.md", "report.html", "junit.xml", "flips.csv", "flagged.csv")
@@ -33,37 +33,31 @@ OURS: Final[Mapping[str, tuple[bytes, ...]]] = {
 """What a CI job writes into its report folder, with texts that every such file of the gate holds."""
 
 
-def check_targets(args: argparse.Namespace) -> None:
-    """Refuse outputs that cannot be written, and outputs that would replace what the run was given.
-
-    The report directory is made here.
-    """
-    targets = list(_targets(args))
-    refuse_inputs(targets, _given(args))
-    for target in targets:
+def check_outputs(targets: Iterable[Path], given: Iterable[Path]) -> None:
+    """Refuse outputs that cannot be written, and outputs that would replace what the run was given."""
+    paths = list(targets)
+    refuse_inputs(paths, given)
+    for target in paths:
         _refuse_unwritable(target)
 
 
-def _targets(args: argparse.Namespace) -> Iterator[Path]:
-    if args.json and args.json != "-":
-        yield Path(args.json)
-    if args.report_dir:
-        directory = Path(args.report_dir)
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise cannot_write(directory, error.strerror or str(error)) from error
-        yield from (directory / name for name in REPORT_FILES)
+def report_files(directory: Path) -> list[Path]:
+    """The files of a report directory, which is made here."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(directory, error.strerror or str(error)) from error
+    return [directory / name for name in REPORT_FILES]
 
 
-def _given(args: argparse.Namespace) -> Iterator[Path]:
-    yield Path(args.policy)
-    yield Path(args.baseline)
-    yield from map(Path, args.candidate)
-    for _, baseline, candidate in args.set:
-        yield from (Path(path) for path in (baseline, candidate) if path != "-")
-    if args.history:
-        yield Path(args.history)
+def write_reports(document: Document, directory: Path) -> dict[str, str]:
+    """Write the whole report directory; file name -> text."""
+    from gate.report.bundle import bundle  # noqa: PLC0415 - only pages pay for it
+
+    texts = {"report.json": to_json(document), **bundle(document)}
+    for name, text in texts.items():
+        write_text(directory / name, text)
+    return texts
 
 
 def refuse_inputs(targets: Iterable[Path], given: Iterable[Path]) -> None:
