@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from gate.estimands import estimand_of
 from gate.stats import binary, power, unconditional
 from gate.stats.binary_intervals import requested_interval
-from gate.stats.methods import METHODS, default_test, named_tests
+from gate.stats.methods import METHODS, named_tests
 from gate.stats.pairs import from_counts, pair
 from gate.stats.procedures import run
 
@@ -26,7 +27,11 @@ def test_what_each_test_is_for():
     assert {m.id for m in pairs if not m.margin} == against_0
     assert {m.id for m in clusters if not m.margin} == {"obuchowski", "durkalski", "yang"}
     assert {m.id for m in (*pairs, *clusters)} == METHODS.keys() - {"cluster"}
-    assert default_test("binary", 0.0, repeats=True) == default_test("graded", 0.0) == "t_guarded"
+    assert (
+        estimand_of("binary", averaged=True).default_test(0.0, "standard")
+        == estimand_of("graded").default_test(0.0, "standard")
+        == "t_guarded"
+    )
 
 
 @pytest.mark.parametrize("table", TABLES)

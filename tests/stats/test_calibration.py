@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gate.estimands import estimand_of
 from gate.stats.cluster_data import cluster_pairs
-from gate.stats.methods import default_test
 from gate.stats.pairs import from_counts, pair
 from gate.stats.procedures import run
 from gate.stats.unconditional import p_greater
@@ -42,7 +42,7 @@ def critical_wins(reject, n, most):
 
 @pytest.mark.parametrize("n", [50, 200])
 def test_exact_mcnemar_holds_its_level(n):
-    assert default_test("binary", 0.0) == "mcnemar_exact"
+    assert estimand_of("binary").default_test(0.0, "standard") == "mcnemar_exact"
 
     def reject(b, c):
         return run("mcnemar_exact", from_counts(b, c, b + c + 1), 0.0, LEVEL).p_greater < LEVEL
@@ -55,7 +55,7 @@ def test_exact_mcnemar_holds_its_level(n):
 
 @pytest.mark.parametrize(("n", "m"), [(50, 0.05), (50, -0.1), (50, 0.0), (200, 0.02), (200, -0.05)])
 def test_exact_unconditional_holds_its_level_at_any_margin(n, m):
-    assert default_test("binary", m or 0.01) == "exact_unconditional"
+    assert estimand_of("binary").default_test(m or 0.01, "standard") == "exact_unconditional"
     most = 60
     critical = critical_wins(lambda b, c: p_greater(b, c, n, m, G) < LEVEL, n, min(n, most))
     largest = 1.0 if n <= most else 0.17  # beyond it more than 60 discordant items would matter

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gate.estimands import estimand_of
 from gate.stats import resampling, single
 from gate.stats.binary_intervals import INTERVALS, requested_interval
-from gate.stats.methods import METHODS, assurance, default_test, named_tests
+from gate.stats.methods import METHODS, assurance, named_tests
 from gate.stats.pairs import from_counts, from_differences, pair
 from gate.stats.procedures import run
 from gate.stats.reference import reference
@@ -27,10 +28,18 @@ def codes(result):
 
 
 def test_defaults_follow_kind_margin_and_assurance():
-    assert default_test("binary", 0.0) == "mcnemar_exact"
-    assert default_test("binary", 0.01) == default_test("binary", -0.02) == "exact_unconditional"
-    assert default_test("graded", 0.1) == default_test("binary", 0.0, repeats=True) == "t_guarded"
-    assert default_test("binary", 0.0, assurance="guaranteed") == "gaffke"
+    assert estimand_of("binary").default_test(0.0, "standard") == "mcnemar_exact"
+    assert (
+        estimand_of("binary").default_test(0.01, "standard")
+        == estimand_of("binary").default_test(-0.02, "standard")
+        == "exact_unconditional"
+    )
+    assert (
+        estimand_of("graded").default_test(0.1, "standard")
+        == estimand_of("binary", averaged=True).default_test(0.0, "standard")
+        == "t_guarded"
+    )
+    assert estimand_of("binary").default_test(0.0, "guaranteed") == "gaffke"
 
 
 def test_a_tolerance_is_proven_by_n_alone():
