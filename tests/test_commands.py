@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import io
 import json
 import re
@@ -299,6 +300,14 @@ def saved(folder: Path) -> Path:
 
 def test_a_report_reproduces_to_the_byte(saved: Path) -> None:
     code, out, _ = gate("verify", saved)
+    assert code == 0
+    assert "to the byte" in out
+
+
+def test_a_packed_report_reproduces_too(saved: Path) -> None:
+    packed = saved.with_name("report.json.gz")
+    packed.write_bytes(gzip.compress(saved.read_bytes()))
+    code, out, _ = gate("verify", packed)
     assert code == 0
     assert "to the byte" in out
 

@@ -79,7 +79,7 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
     resting = any(reproduce.rests_on_history(report) for report in reports)
     if resting and args.history is None:
         raise reproduce.needs_history()
-    text = Path(args.report).read_text(encoding="utf-8")
+    text = _text(args.report)
     first = ""
     for moment in _moments(args.history, reports):
         fresh = to_json(_again(reports, moment))
@@ -98,6 +98,17 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
         found += "; earlier records may have had a say: add --history FILE"
     streams.print(f"does not reproduce: {terminal_line(found)}")
     return EXIT_BLOCK
+
+
+def _text(path: str) -> str:
+    """The saved report as it is written; a packed one unpacked."""
+    from gate.artifacts.content import open_content
+
+    content = open_content(path)
+    try:
+        return content.text()
+    finally:
+        content.close()
 
 
 def _moments(place: str | None, reports: Sequence[Report]) -> Sequence[Moment | None]:
