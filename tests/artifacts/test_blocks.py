@@ -105,6 +105,11 @@ def parquet(folder: Path, rows: Sequence[Mapping[str, Any]], types: Mapping[str,
 TYPES = {"id": "VARCHAR", "score": "BIGINT", "ms": "DOUBLE", "lang": "VARCHAR"}
 
 
+def test_a_nul_at_the_start_of_a_piece_is_refused_like_any_other(tmp_path: Path) -> None:
+    for text in ("id,score\n\x00q1,1\nq2,0\n", "id,score\nq1,1\n\x00q2,0\n", "\x01\n\x00"):
+        check_same(write(tmp_path, "a", text), ask(metrics={"score": "binary"}, format="csv"), refused=True)
+
+
 def test_csv(tmp_path: Path) -> None:
     check_same(write(tmp_path, "a", csv(ROWS)), FULL, refused=False)
     check_same(write(tmp_path, "a", csv(ROWS, "\t")), FULL, refused=False)

@@ -121,13 +121,11 @@ def _blocks(content: Content, table: Table, indexes: Sequence[int]) -> Iterator[
 
 def _pieces(content: Content) -> Iterator[bytes]:
     """Pieces of whole lines that are text, without a byte order mark."""
-    mark = BOM
-    for raw in content.pieces():
-        piece = raw.removeprefix(mark)
+    for number, raw in enumerate(content.pieces()):
+        piece = raw if number else raw.removeprefix(BOM)
         if b"\x00" in piece or len(piece) > limits.LINE_BYTES:
             raise csv.Error("no text, or a long line")
         yield piece if piece.endswith(b"\n") else piece + b"\n"
-        mark = b"\x00"
 
 
 def _plain_cells(piece: bytes, table: Table) -> list[str] | None:
