@@ -126,6 +126,18 @@ def now_of(delta, rng, scale=1.0, mix=None):
 DELTAS = [0.02, 0.05, -0.01, 0.03, 0.00, 0.04]
 
 
+def test_the_standard_error_of_a_cycle_is_its_digests_else_the_one_of_its_numbers():
+    def error(result, state):
+        record = Record(kind="outcome", metric="correct", cycle="c", result=result, state=state)
+        return earlier_cycles([record], "correct")[0].se
+
+    digest = {DIFFERENCES: differences_of([0.0, 1.0, 0.0, 1.0], se=0.2).text}
+    assert error({"delta": 0.1, "sd": 3.0, "n": 9}, {}) == 1.0
+    assert error({"delta": 0.1, "sd": 3.0, "n": 9}, digest) == 0.2
+    for short in ({"n": 9}, {"sd": 3.0}, {"sd": 3.0, "n": 0}):
+        assert error({"delta": 0.1} | short, {}) is None
+
+
 def test_a_record_holds_the_digests():
     for record in history_of(DELTAS, np.random.default_rng(0)):
         sealed, line = seal(record, ())
