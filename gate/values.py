@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+__version__ = "0.1.0"
+
 EXIT_PROMOTE = 0
 EXIT_BLOCK = 1
 EXIT_CANNOT_DECIDE = 2

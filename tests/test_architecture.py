@@ -17,7 +17,7 @@ MODULES = sorted(path for path in GATE.rglob("*.py"))
 # From the bottom up: a module may import from its own room and from rooms below it, never from above.
 # Rooms of one row do not know each other.
 ROWS = [
-    {"gate", "gate.safe", "gate.values"},
+    {"gate.safe", "gate.values"},
     {"gate.git", "gate.stats", "gate.words"},
     {"gate.policy", "gate.artifacts"},
     {"gate.pairing", "gate.cycles"},
@@ -27,9 +27,9 @@ ROWS = [
     {"gate.report"},
     {"gate.run"},
     {"gate.planning", "gate.replay"},
-    {"gate.ci"},
+    {"gate.api", "gate.ci"},
     {"gate.cli"},
-    {"gate.__main__"},
+    {"gate", "gate.__main__"},
 ]
 ALLOWED_SIDEWAYS = {("gate.policy", "gate.stats")}
 PURE = ("stats", "estimands", "compare", "pairing", "cycles", "decide")
@@ -64,7 +64,7 @@ def imports_of(path: Path) -> set[str]:
 
 
 KNOWN = {name_of(path) for path in MODULES}
-MOST_ROOMS = 19
+MOST_ROOMS = 20
 
 
 def test_the_house_stays_small() -> None:
@@ -97,7 +97,7 @@ def test_arrows_point_one_way(path: Path) -> None:
         if not (module == "gate" or module.startswith("gate.")):
             continue
         other = room_of(module)
-        if other in {own, "gate"} or (own, other) in ALLOWED_SIDEWAYS:
+        if other == own or (own, other) in ALLOWED_SIDEWAYS:
             continue
         assert row_of(other) < row_of(own), f"{name_of(path)} imports {module}, which lies above it"
 

@@ -133,7 +133,8 @@ def open_content(path: str) -> Content:
 
 
 def _opened(raw: BinaryIO, path: str) -> Content:
-    size = os.fstat(raw.fileno()).st_size
+    size = raw.seek(0, os.SEEK_END)
+    raw.seek(0)
     if size == 0:
         raise GateError("no_items", "the file is empty (0 bytes)", where=path, help=_EMPTY)
     head = raw.read(8)

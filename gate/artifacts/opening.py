@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 from typing import BinaryIO
 
@@ -21,8 +22,23 @@ _REASONS = {
 _HELP = "give the path of a result file itself (not a link, pipe, device or directory)"
 
 
+class InMemory(str):
+    """In the place of a path, for results that are no file: what they are called, and their bytes."""
+
+    __slots__ = ("data",)
+    data: bytes
+
+    def __new__(cls, name: str, data: bytes) -> InMemory:
+        """Results of this name, in a format that files have."""
+        made = super().__new__(cls, name)
+        made.data = data
+        return made
+
+
 def open_artifact(path: str) -> BinaryIO:
     """The file, opened for reading, or a GateError."""
+    if isinstance(path, InMemory):
+        return io.BytesIO(path.data)
     try:
         return os.fdopen(open_regular(path), "rb")
     except NotRegularError as error:

@@ -149,4 +149,4 @@ def detect(path: str) -> str:
 
 
 def _source(content: Content, name: str, system: str | None, facts: dict[str, object]) -> Source:
-    return Source(content.path, name, content.sha256, content.bytes_on_disk, system, facts)
+    return Source(str(content.path), name, content.sha256, content.bytes_on_disk, system, facts)

@@ -10,7 +10,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
-from gate import __version__
 from gate.ci.event import ci_facts
 from gate.ci.inputs import Inputs, named_files, variable
 from gate.ci.job import Job, job_of, judging_policy, read_inputs
@@ -28,7 +27,7 @@ from gate.report.text import text
 from gate.run import Request, evaluate
 from gate.run.request import forgiven_verdicts, named_sets
 from gate.safe import terminal_lines
-from gate.values import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
+from gate.values import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError, __version__
 
 
 @dataclass(frozen=True, slots=True)

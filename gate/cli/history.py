@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
-from gate import __version__
 from gate.cli.streams import Streams
 from gate.cycles.chart import draw
 from gate.history.checks import head_line, join, require_head
 from gate.history.session import store_for
-from gate.values import GateError
+from gate.values import GateError, __version__
 
 EPILOG = """\
 examples:

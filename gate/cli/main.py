@@ -7,9 +7,8 @@ import gc
 import os
 import sys
 
-from gate import __version__
 from gate.cli.commands import COMMANDS, Parser
-from gate.values import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError
+from gate.values import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError, __version__
 
 TYPE_CHECKING = False  # typing itself would cost more than all of --version
 if TYPE_CHECKING:

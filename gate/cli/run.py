@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from gate import __version__
 from gate.ci.event import ci_facts
 from gate.cli.streams import Streams, colours
 from gate.pairing.model import NO_FILE
@@ -19,7 +18,7 @@ from gate.report.files import check_outputs, report_files, write_reports, write_
 from gate.report.model import Report, Reports, error_report, to_json
 from gate.run import Files, Request, evaluate
 from gate.run.request import forgiven_verdicts, named_sets
-from gate.values import GateError
+from gate.values import GateError, __version__
 
 EPILOG = """\
 example:

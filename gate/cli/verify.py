@@ -121,10 +121,10 @@ def _moments(place: str | None, reports: Sequence[Report]) -> Sequence[Moment | 
 
 def _check_files(reports: Sequence[Report]) -> None:
     """Every file is there, and is the one of that run; the version too."""
-    from gate import __version__
     from gate.artifacts.content import open_content
     from gate.planning import reproduce
     from gate.policy.load import load
+    from gate.values import __version__
 
     for report in reports:
         if report.tool_version != __version__:
@@ -144,10 +144,10 @@ def _check_files(reports: Sequence[Report]) -> None:
 
 def _again(reports: Sequence[Report], moment: Moment | None) -> Report | Reports:
     """The same run once more; what it records is kept in memory only."""
-    from gate import __version__
     from gate.history.store import MemoryStore
     from gate.policy.load import load
     from gate.run import Files, Request, evaluate
+    from gate.values import __version__
 
     provenance = reports[0].provenance
     loaded = load(str(provenance.policy))

@@ -27,7 +27,8 @@ def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRul
         if rule.decides or (name not in not_read and name in first.values and name in second.values)
     }
     table = pair(first, second, replace(rules, metrics=metrics))
-    identical = table.identical or _copied(first, second, any_order=rules.copies_in_any_order)
+    paths = (NO_FILE if baseline is None else baseline.path, candidate.path)
+    identical = table.identical or _copied(first, second, paths, any_order=rules.copies_in_any_order)
     return Paired(_facts(first), _facts(second), replace(table, identical=identical), cautions, not_read)
 
 
@@ -61,12 +62,11 @@ def _not_read(rules: PairingRules, baseline: ItemTable, candidate: ItemTable) ->
     return found
 
 
-def _copied(baseline: ItemTable, candidate: ItemTable, *, any_order: bool) -> bool:
+def _copied(baseline: ItemTable, candidate: ItemTable, paths: tuple[str, str], *, any_order: bool) -> bool:
     """The same system of one file and its copy. Two runs with equal values are none: that is a result."""
-    one, other = baseline.source, candidate.source
-    if baseline.identity != candidate.identity or one.system != other.system:
+    if baseline.identity != candidate.identity or baseline.source.system != candidate.source.system:
         return False
-    mark, copy = mark_of(one.path), mark_of(other.path)
+    mark, copy = map(mark_of, paths)
     return mark.same(copy) if any_order else mark.whole == copy.whole
 
 

@@ -129,8 +129,8 @@ def look_document(look: FirstLook) -> dict[str, Any]:
     block = gating(look.gating, Status.REPORTED)
     found: dict[str, Any] = {
         "schema": "gate.compare/1",
-        "baseline": look.files.baseline,
-        "candidate": look.files.candidate,
+        "baseline": str(look.files.baseline),
+        "candidate": str(look.files.candidate),
         "format": look.proposal.format,
         "direction_assumed": look.assumed,
         "gating": {

@@ -54,17 +54,17 @@ def item_sets(
     found = {
         name: item_set(policy, name, files[name], pairer) for name in sorted(wanted, key=lambda s: s or "")
     }
-    _refuse_copies(found)
+    _refuse_copies({name: files[name] for name in found})
     return found
 
 
-def _refuse_copies(sets: Mapping[str | None, ItemSet]) -> None:
+def _refuse_copies(sets: Mapping[str | None, Files]) -> None:
     """A copy of the quality files under another name is no safety set, however its lines are laid out."""
     if len(sets) == 1:
         return
     seen: list[tuple[Mark, str | None]] = []
-    for name, found in sets.items():
-        for path in dict.fromkeys((found.baseline.source.path, found.candidate.source.path)):
+    for name, given in sets.items():
+        for path in dict.fromkeys((given.baseline, given.candidate)):
             if path == NO_FILE:
                 continue
             mark = mark_of(path)
