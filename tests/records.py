@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from gate.compare.model import (
+from gate.estimands import Sides
+from gate.measure.model import (
     Asked,
     Comparison,
     Counted,
@@ -22,7 +23,6 @@ from gate.compare.model import (
     Veto,
     Visible,
 )
-from gate.estimands import Sides
 from gate.stats.results import Interval
 from gate.values import Direction, Kind, Mode, Role
 

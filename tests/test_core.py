@@ -10,9 +10,9 @@ import pytest
 from black_box import BINARY, Answer, command, decide, policy, write_rows
 from seed_data import count_table
 
-from gate.compare.model import Comparison
 from gate.decide.multiplicity import challengers, families
 from gate.decide.verdict import judge
+from gate.measure.model import Comparison
 from gate.stats.results import Interval
 from tests.records import Flat, changed, record
 

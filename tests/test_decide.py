@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gate.compare.model import Comparison, SignTest
 from gate.decide.verdict import Reason, decided, judge, outcome
+from gate.measure.model import Comparison, SignTest
 from gate.stats.results import Interval
 from gate.values import Verdict
 from tests.records import changed, record

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from gate.compare.model import Comparison, SignTest
 from gate.decide.multiplicity import challengers, families
+from gate.measure.model import Comparison, SignTest
 from gate.stats.results import Interval
 from tests.records import Flat, changed, record
 

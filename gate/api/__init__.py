@@ -1,6 +1,6 @@
 """The gate for Python: results in, the typed report out. No exit, no output, no state of its own.
 
->>> from gate.api import compare, evaluate, load_policy
+>>> from gate import compare, evaluate, load_policy
 >>> baseline = [{"id": f"q{i}", "correct": i % 3 > 0} for i in range(300)]
 >>> candidate = [{"id": f"q{i}", "correct": i % 3 > 0 or i % 9 == 0} for i in range(300)]
 >>> policy = load_policy({"version": 1, "name": "demo", "gating": {

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gate.compare.model import Comparison, Margin, Tested, Veto
-from gate.compare.rules import veto_mde
 from gate.decide.verdict import can_fire, cannot_fire_words, sign_words
+from gate.measure.model import Comparison, Margin, Tested, Veto
+from gate.measure.rules import veto_mde
+from gate.measure.words import p_value, signed
 from gate.stats.multiplicity import adjust, factor
 from gate.values import Caution, Direction, Role
-from gate.words import p_value, signed
 
 Correct = Callable[[Sequence[Comparison]], tuple[Comparison, ...]]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gate.compare.model import (
+from gate.measure.model import (
     Comparison,
     Counted,
     Limited,
@@ -19,8 +19,8 @@ from gate.compare.model import (
     Veto,
     at_least,
 )
+from gate.measure.words import number, p_value, signed, span
 from gate.values import Role, Status
-from gate.words import number, p_value, signed, span
 
 PASS, FAIL, INCONCLUSIVE, WAIVED = Status.PASS, Status.FAIL, Status.INCONCLUSIVE, Status.WAIVED
 NOT_DECIDED, NOT_GATED = Status.NOT_DECIDED, Status.NOT_GATED

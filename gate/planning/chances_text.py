@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gate.measure.words import count, number
 from gate.planning.chances import Chance, Rate
 from gate.planning.plan_text import table
 from gate.planning.selftest import TRIALS, Caught, Finding
 from gate.planning.world import World
-from gate.words import count, number
 
 
 def model(world: World) -> Iterator[str]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from gate.compare.every_rule import measure
-from gate.compare.model import Comparison, Tested
 from gate.estimands import estimand_of, oriented_pairs, select
+from gate.measure.every_rule import measure
+from gate.measure.model import Comparison, Tested
 from gate.planning.proposal import Proposal
 from gate.policy.load import loads
 from gate.policy.model import Policy

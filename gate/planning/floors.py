@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gate.compare.core import choice_of
 from gate.estimands import estimand_of
+from gate.measure.core import choice_of
 from gate.policy.model import Gating, Guardrail, Policy
 from gate.stats.methods import FEWEST_CHANGED, METHODS
 from gate.stats.power import fewest_units

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.compare.model import Tested
+from gate.measure.model import Tested
+from gate.measure.words import count, number, signed
 from gate.planning.first_look import FirstLook
 from gate.report import sentences
 from gate.run.blocks import changes, gating
 from gate.values import Status
-from gate.words import count, number, signed
 
 
 def look_lines(look: FirstLook) -> Iterator[str]:

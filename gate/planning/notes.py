@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gate.compare.sanity import doubts
+from gate.measure.sanity import doubts
+from gate.measure.words import number
 from gate.planning.chances import Chance, rerun_mde
 from gate.planning.world import Key, World
 from gate.policy.model import Policy
 from gate.policy.rules import gating_id, named_guardrails
 from gate.stats.power import clean_items_needed
-from gate.words import number
 
 TOO_RARE = 0.5
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from gate.measure.words import count, number
 from gate.planning.design import Need
 from gate.planning.plan import Plan
-from gate.words import count, number
 
 HEIGHT = 10
 

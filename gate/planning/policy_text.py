@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterator
 
 from gate.artifacts import Metric
+from gate.measure.words import count, number
 from gate.planning.first_look import FirstLook
-from gate.words import count, number
 
 EMPTY_MARGIN = "margin:"
 ROOM = 26

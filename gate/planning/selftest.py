@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gate.artifacts.table import BoolArray
-from gate.compare.every_rule import slices_of
 from gate.decide.verdict import FAIL, NOT_GATED, PASS
+from gate.measure.every_rule import slices_of
 from gate.planning.planting import Plant, largest
 from gate.planning.trials import Trials
 from gate.planning.world import Key, World

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.artifacts.table import FloatArray
-from gate.compare.every_rule import measure
 from gate.decide.multiplicity import challengers, families
 from gate.decide.verdict import decided, judge, outcome
+from gate.measure.every_rule import measure
 from gate.planning.planting import Plant, plant
 from gate.planning.world import Key, World, rerun, tables_of
 from gate.policy.model import Policy

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gate.artifacts.table import BoolArray, FloatArray
-from gate.compare.sanity import direction_doubts
+from gate.measure.sanity import direction_doubts
 from gate.pairing import MetricRule, PairedMetric, PairedTable
 from gate.pairing.readings import metric_of_runs
 from gate.planning.noise import Noise, noise_of, share_for_discordance

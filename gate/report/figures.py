@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gate.measure.words import number, p_value, signed
 from gate.report.model import Interval
-from gate.words import number, p_value, signed
 
 
 def difference(value: float | None, kind: str) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from gate.measure.words import number, p_value
 from gate.report.figures import compact, difference, span, whole
 from gate.report.model import Change, Comparison, Report
 from gate.report.sentences import icon, said
 from gate.values import Mode, Role, Status
-from gate.words import number, p_value
 
 ORDER = (
     *(Status.ERROR, Status.FAIL, Status.INCONCLUSIVE, Status.WAIVED),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gate.decide.verdict import Reason
+from gate.measure.words import count, number, p_value
 from gate.report.figures import (
     amount,
     confidence,
@@ -17,7 +18,6 @@ from gate.report.figures import (
 from gate.report.model import Change, Changes, Comparison, ErrorFacts, Flaky, Gating, Report, Reports
 from gate.safe import cut
 from gate.values import Caution, Kind, Status, Verdict
-from gate.words import count, number, p_value
 
 Line = tuple[str, str]
 

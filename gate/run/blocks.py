@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import Any, cast
 
-from gate.compare.model import (
+from gate.measure.model import (
     Asked,
     Comparison,
     Counted,

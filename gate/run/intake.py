@@ -10,7 +10,7 @@ from gate.artifacts.declared import pass_fail_words, row_words, run_words
 from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import ReadRequest
-from gate.compare.sanity import direction_doubts
+from gate.measure.sanity import direction_doubts
 from gate.pairing.local import pair_files
 from gate.pairing.model import NO_FILE, Artifact, MetricRule, Paired, Pairer, PairingRules
 from gate.policy.model import Guardrail, Items, Policy, Watch

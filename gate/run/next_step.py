@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.compare.core import SAME_FILE
-from gate.compare.model import Comparison, Margin, Tested, Untested
 from gate.cycles.assess import NOT_WINNER, CycleState
 from gate.decide.verdict import FAIL, FAILED_RUNS_DECIDE, INCONCLUSIVE, WAIVED, Reason
-from gate.words import count, number
+from gate.measure.core import SAME_FILE
+from gate.measure.model import Comparison, Margin, Tested, Untested
+from gate.measure.words import count, number
 
 
 def next_step(

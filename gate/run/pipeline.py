@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gate.compare.every_rule import Measured, measure
 from gate.cycles.attempt import Attempt, rules_of
 from gate.cycles.chart import run_chart_points
 from gate.cycles.looks import Look
 from gate.decide.multiplicity import challengers, families
 from gate.decide.verdict import decided
 from gate.history.session import Session, open_session
+from gate.measure.every_rule import Measured, measure
 from gate.policy.model import Policy
 from gate.report.model import Point, Report, Reports
 from gate.run.identity import Sets, attempt_of

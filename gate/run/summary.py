@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gate.compare.model import Comparison, Margin, Tested
-from gate.compare.unread import UnreadRuns
 from gate.cycles.assess import NOT_WINNER, CycleState, Outcome
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
 from gate.decide.verdict import INCONCLUSIVE, NOT_DECIDED, PASS, WAIVED, Reason, outcome
+from gate.measure.model import Comparison, Margin, Tested
+from gate.measure.unread import UnreadRuns
 from gate.pairing.model import NO_FILE, SideFacts
 from gate.policy.model import Policy
 from gate.report.model import (

@@ -52,13 +52,13 @@ TESTS = {
         "tests/planning/test_selftest.py",
     ],
     "estimands": [
-        "tests/compare",
+        "tests/measure",
         "tests/report/test_numbers.py",
         *RUNS,
         "tests/planning/test_selftest.py",
     ],
-    "compare": [
-        "tests/compare",
+    "measure": [
+        "tests/measure",
         "tests/test_sanity.py",
         "tests/report/test_numbers.py",
         *RUNS,

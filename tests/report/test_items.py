@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.compare.item_facts import MOST_BINS, MOST_VALUES, distribution
+from gate.measure.item_facts import MOST_BINS, MOST_VALUES, distribution
 from gate.stats.methods import METHODS
 from gate.stats.pairs import from_counts
 from gate.stats.procedures import p_of_counts, run

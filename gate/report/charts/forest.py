@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from gate.measure.words import number
 from gate.report.charts.canvas import Canvas
 from gate.report.charts.scale import Scale, around, label
 from gate.report.figures import difference, span
@@ -13,7 +14,6 @@ from gate.report.model import Comparison, Interval, Report
 from gate.report.rows import rank
 from gate.report.sentences import said
 from gate.values import Mode
-from gate.words import number
 
 WIDTH, LEFT, RIGHT = 900.0, 250.0, 640.0
 MOST_ROWS = 60

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from gate.measure.words import count
 from gate.report.charts.canvas import Canvas
 from gate.report.charts.scale import Scale, around, label
 from gate.report.model import Distribution, Gating
-from gate.words import count
 
 WIDTH, HEIGHT, LEFT, RIGHT, FLOOR, TOP = 900.0, 230.0, 20.0, 880.0, 186.0, 30.0
 

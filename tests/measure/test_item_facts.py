@@ -11,10 +11,10 @@ import pytest
 from paired_tables import SETTING, blocks, gating_rule, repeated, table, texts
 from scipy import stats
 
-from gate.compare import flips, rules
-from gate.compare.item_facts import changes_of, distribution, flagged_items, flaky_block, flaky_cautions
-from gate.compare.model import Comparison, Margin, Tested
 from gate.estimands import Selection, select
+from gate.measure import flips, rules
+from gate.measure.item_facts import changes_of, distribution, flagged_items, flaky_block, flaky_cautions
+from gate.measure.model import Comparison, Margin, Tested
 from gate.stats.pairs import from_counts
 from gate.stats.procedures import run
 from tests.records import Flat, record

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from paired_tables import LEVEL, SETTING, gating_rule, guardrail_rule, table
 
-from gate.compare import rules
-from gate.compare.core import Case, choice_of
-from gate.compare.model import Tested, Veto
 from gate.estimands import Selection, Sides, Spread, estimand_of, select
 from gate.estimands.graded import GRADED
+from gate.measure import rules
+from gate.measure.core import Case, choice_of
+from gate.measure.model import Tested, Veto
 from gate.stats.cluster_data import Clusters
 from gate.stats.methods import METHODS
 from gate.stats.pairs import Pairs, from_differences

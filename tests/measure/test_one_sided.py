@@ -12,8 +12,8 @@ from paired_tables import LEVEL, SETTING, blocks, gating_rule, guardrail_rule, m
 from scipy import stats
 
 from gate.artifacts.table import Unread
-from gate.compare import one_sided, rules
-from gate.compare.unread import unread_runs
+from gate.measure import one_sided, rules
+from gate.measure.unread import unread_runs
 from gate.pairing import PairedTable
 from tests.records import Flat
 

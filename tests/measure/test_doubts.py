@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from paired_tables import table
 
-from gate.compare.sanity import direction_doubts, doubts
+from gate.measure.sanity import direction_doubts, doubts
 from gate.policy.model import Policy
 
 NAN = math.nan

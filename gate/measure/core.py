@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gate.compare.model import Asked, Evidence, Margin, Tested, Tolerance, Untested, Veto, Visible
-from gate.compare.setting import Setting, TestChoice
 from gate.estimands import Estimand, Selection, oriented_pairs
+from gate.measure.model import Asked, Evidence, Margin, Tested, Tolerance, Untested, Veto, Visible
+from gate.measure.setting import Setting, TestChoice
+from gate.measure.words import p_value
 from gate.policy.model import Amount, Rule
 from gate.stats import power
 from gate.stats.binary_intervals import requested_interval
@@ -18,7 +19,6 @@ from gate.stats.pairs import Pairs
 from gate.stats.procedures import p_of_counts, run
 from gate.stats.results import Interval, TestResult
 from gate.values import Caution, GateError, Role
-from gate.words import p_value
 
 SAME_FILE = (
     "baseline and candidate are the same file, or a copy, and the same system: there is nothing to compare"

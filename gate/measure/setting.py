@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from gate.compare.model import Comparison
 from gate.estimands import Estimand, estimand_of
+from gate.measure.model import Comparison
+from gate.measure.words import count
 from gate.pairing import PairedMetric, PairedTable
 from gate.values import Caution
-from gate.words import count
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gate.artifacts.table import Unread
+from gate.measure.words import p_value
 from gate.pairing import PairedTable
 from gate.safe import examples
 from gate.stats.fisher import fisher_two_sided
 from gate.values import Caution
-from gate.words import p_value
 
 UNEVEN = 0.01
 """Two-sided p of Fisher's exact test below which a column counts as filled unevenly."""

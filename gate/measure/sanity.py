@@ -9,13 +9,13 @@ import numpy as np
 
 from gate.artifacts.directions import direction_by_name
 from gate.artifacts.table import FloatArray
-from gate.compare.model import ROUNDING, at_least
 from gate.estimands import estimand_of
+from gate.measure.model import ROUNDING, at_least
+from gate.measure.words import number
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Amount, Guardrail, Policy, Rule, Watch
 from gate.policy.rules import gating_id, named_guardrails
 from gate.values import Caution
-from gate.words import number
 
 Tables = Mapping[str | None, PairedTable]
 

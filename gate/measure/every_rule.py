@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gate.artifacts.table import BoolArray
-from gate.compare import rules
-from gate.compare.model import Comparison, Limited, Tested
-from gate.compare.one_sided import must_pass
-from gate.compare.sanity import doubts
-from gate.compare.setting import Setting
-from gate.compare.unread import UnreadRuns, unread_runs
 from gate.cycles.attempt import rules_of
 from gate.estimands import estimand_of
+from gate.measure import rules
+from gate.measure.model import Comparison, Limited, Tested
+from gate.measure.one_sided import must_pass
+from gate.measure.sanity import doubts
+from gate.measure.setting import Setting
+from gate.measure.unread import UnreadRuns, unread_runs
 from gate.pairing import PairedTable
 from gate.pairing.model import IndexArray
 from gate.policy.model import Policy, Slices, Watch

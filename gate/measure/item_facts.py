@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from gate.artifacts.table import FloatArray
-from gate.compare.core import Case
-from gate.compare.flips import flips_to_turn
-from gate.compare.model import Change, Changes, Flagged, ItemFacts, Margin, Tested
 from gate.estimands import Selection
+from gate.measure.core import Case
+from gate.measure.flips import flips_to_turn
+from gate.measure.model import Change, Changes, Flagged, ItemFacts, Margin, Tested
 from gate.pairing.model import IndexArray
 from gate.stats.repeats import flaky, run_noise
 from gate.values import Caution

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from gate.estimands import Sides
+from gate.measure.words import number, signed
 from gate.stats.results import Interval
 from gate.values import Caution, Direction, Kind, Mode, Role
-from gate.words import number, signed
 
 ROUNDING = 1e-12
 """Differences of decimals carry binary noise; an exact +0.01 must reach a margin of 0.01."""

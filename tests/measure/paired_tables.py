@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gate.compare.setting import Setting
+from gate.measure.setting import Setting
 from gate.pairing import PairCounts, PairedMetric, PairedTable
 from gate.policy.model import Gating, Guardrail
 

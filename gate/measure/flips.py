@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gate.compare.model import Margin, Tested, at_least
+from gate.measure.model import Margin, Tested, at_least
 from gate.stats.methods import METHODS
 from gate.stats.procedures import p_of_counts
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gate.artifacts.table import BoolArray
-from gate.compare.core import (
+from gate.estimands import oriented_pairs, select
+from gate.measure.core import (
     Bound,
     Case,
     choice_of,
@@ -19,8 +20,8 @@ from gate.compare.core import (
     p_above,
     run_test,
 )
-from gate.compare.item_facts import flaky_cautions, item_facts
-from gate.compare.model import (
+from gate.measure.item_facts import flaky_cautions, item_facts
+from gate.measure.model import (
     Asked,
     Comparison,
     Gain,
@@ -33,9 +34,8 @@ from gate.compare.model import (
     Veto,
     at_least,
 )
-from gate.compare.one_sided import churn, limit
-from gate.compare.setting import Setting, TestChoice, both_readings
-from gate.estimands import oriented_pairs, select
+from gate.measure.one_sided import churn, limit
+from gate.measure.setting import Setting, TestChoice, both_readings
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Amount, Gating, Guardrail, Watch
 from gate.stats import power

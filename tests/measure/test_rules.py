@@ -25,12 +25,12 @@ from paired_tables import (
 )
 from scipy import stats
 
-from gate.compare import rules
-from gate.compare.core import Bound, Case, choice_of, p_above, run_test
-from gate.compare.model import Asked, Evidence, Margin, SignTest, Untested, at_least
-from gate.compare.rules import asked_of, seed_reading, veto_mde
-from gate.compare.setting import Setting, TestChoice
 from gate.estimands import estimand_of, select
+from gate.measure import rules
+from gate.measure.core import Bound, Case, choice_of, p_above, run_test
+from gate.measure.model import Asked, Evidence, Margin, SignTest, Untested, at_least
+from gate.measure.rules import asked_of, seed_reading, veto_mde
+from gate.measure.setting import Setting, TestChoice
 from gate.pairing import PairedTable
 from gate.policy.model import Relative, Watch
 from gate.stats.pairs import from_counts
@@ -419,7 +419,7 @@ def test_the_exact_test_serves_up_to_5000_changes(gains: int, exact: bool) -> No
     [(0.02, 0.01, True), (0.02, 0.02, False), (0.02, 0.021, False), (0.02, 0.0, False), (None, 0.01, False)],
 )
 def test_a_set_that_cannot_see_the_margin_says_so(mde: float | None, margin: float, said: bool) -> None:
-    from gate.compare.rules import _margin_cautions
+    from gate.measure.rules import _margin_cautions
 
     base = changed(measured(table(*GAIN)).record, mde=mde)
     assert [caution.code for caution in _margin_cautions(base, margin)] == ["mde_above_margin"] * said

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from gate.artifacts.table import BoolArray
-from gate.compare.core import Case
-from gate.compare.item_facts import changes_of
-from gate.compare.model import Asked, Comparison, Counted, Limited, Limits, MostLost
-from gate.compare.setting import Setting, both_readings
 from gate.estimands import select
+from gate.measure.core import Case
+from gate.measure.item_facts import changes_of
+from gate.measure.model import Asked, Comparison, Counted, Limited, Limits, MostLost
+from gate.measure.setting import Setting, both_readings
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Gating, Guardrail
 from gate.stats.results import Interval
