@@ -19,10 +19,13 @@ from gate.cli.commands import COMMANDS, nearest_option, options_of, parser_of
 from gate.cli.main import main
 from gate.cli.progress import Progress
 from gate.planning.reproduce import first_difference
+from gate.policy.load import loads
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TOUR = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))}
+DOCS = "".join(PAGES.values())
 
 
 def gate(*argv: object) -> tuple[int, str, str]:
@@ -70,14 +73,31 @@ def test_every_option_says_what_it_does(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_met_in_the_readme_or_the_tour(command: str) -> None:
-    assert f"gate {command}" in README + TOUR
+def test_every_command_is_met_in_the_documents(command: str) -> None:
+    assert f"gate {command}" in README + TOUR + DOCS
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_of_a_page_runs_as_printed(page: str, folder: Path) -> None:
+    for words, expected in shell_lines(PAGES[page]):
+        code, _, err = gate(*words)
+        assert code == expected, (words, err)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_policy_of_a_page_is_one(page: str) -> None:
+    for block in re.findall(r"```yaml\n(version:.*?)```", PAGES[page], re.DOTALL):
+        loads(block, page)
+
+
+def test_every_page_is_found_from_the_first_one() -> None:
+    assert [name for name in PAGES if name != "README.md" and f"({name})" not in PAGES["README.md"]] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_texts_name_no_option_that_a_command_does_not_have(command: str) -> None:
     """Every ``gate COMMAND ... --option`` of README and tour exists, and so do the epilog's."""
-    texts = README + TOUR + import_module(f"gate.cli.{command}").EPILOG
+    texts = README + TOUR + DOCS + import_module(f"gate.cli.{command}").EPILOG
     for line in re.findall(rf"gate {command} [^`#\n]*", texts.replace("\n  ", " ")):
         named = line.split(f"gate {command} ", 1)[1].split(" gate ")[0]
         for option in re.findall(r"(?<!\S)--[a-z-]+", named):

@@ -12,9 +12,22 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from black_box import BINARY, GRADED, Answer, command, decide, policy, tables, write_rows
+from black_box import (
+    BINARY,
+    GRADED,
+    Answer,
+    command,
+    decide,
+    policy,
+    tables,
+    with_reports,
+    write_policy,
+    write_rows,
+)
 from pydantic import BaseModel
 
+from gate.history.baselines import bless
+from gate.history.shelf import shelf_at
 from gate.policy.model import Policy
 
 Block = dict[str, Any]
@@ -93,6 +106,7 @@ class Effect:
     """One key's entry. verdicts: with the value ``old`` and with ``new``. shows: a report path that differs.
 
     given: sections that both policies have. start: what must happen before, on the same history.
+    store: the baseline is one that was blessed as "main" in 2020.
     """
 
     key: str
@@ -106,6 +120,7 @@ class Effect:
     sets: Mapping[str, list[Block]] = field(default_factory=dict)
     before: tuple[list[Block], ...] = ()
     history: str = ""
+    store: bool = False
     path: tuple[str | int, ...] = ()
 
     @property
@@ -560,6 +575,25 @@ EFFECTS = [
         before=(counts(20, 5, 175),),
         history="new",
     ),
+    # a baseline from a store
+    Effect("Policy.baseline", None, {"name": "main"}, ("promote", "error")),
+    Effect(
+        "Policy.bless",
+        None,
+        "on_promote",
+        ("promote", "error"),
+        given={"baseline": {"name": "main"}},
+        store=True,
+    ),
+    Effect("Baseline.name", "main", "other", ("promote", "error"), store=True),
+    Effect(
+        "Baseline.max_age_days",
+        1_000_000,
+        30,
+        ("promote", "inconclusive"),
+        given={"baseline": {"name": "main"}},
+        store=True,
+    ),
     # artifacts
     Effect("Artifacts.format", "auto", "csv", ("promote", "error")),
     Effect("Artifacts.system", None, "x", ("promote", "error")),
@@ -672,7 +706,16 @@ def answer_of(effect: Effect, wanted: dict[str, Any], place: Path) -> Answer:
         sides = tables(blocks, 1000 * (number + 1) if fresh else 0)
         assert decide(place, wanted, sides["baseline"], sides["candidate"], *more).code != 2
     sides = tables(effect.data)
-    return decide(place, wanted, sides["baseline"], sides["candidate"], *more)
+    if not effect.store:
+        return decide(place, wanted, sides["baseline"], sides["candidate"], *more)
+    data = write_rows(place / "blessed.jsonl", sides["baseline"]).read_bytes()
+    bless(shelf_at(str(place / "store")), "main", data, now="2020-01-01T00:00:00+00:00")
+    done = command(
+        *("run", "--policy", write_policy(place / "gate.yaml", wanted), "--store", place / "store"),
+        *("--baseline", "store:main", "--candidate", write_rows(place / "new.jsonl", sides["candidate"])),
+        *("--report-dir", place / "report"),
+    )
+    return with_reports(done, place / "report")
 
 
 def shown(answer: Answer, path: str) -> Any:

@@ -6,7 +6,8 @@ import errno
 import hashlib
 import io
 import os
-from typing import BinaryIO
+import tempfile
+from typing import BinaryIO, cast
 
 from gate.safe import NotRegularError, open_regular
 from gate.values import GateError
@@ -38,7 +39,7 @@ class InMemory(str):
 def open_artifact(path: str) -> BinaryIO:
     """The file, opened for reading, or a GateError."""
     if isinstance(path, InMemory):
-        return io.BytesIO(path.data)
+        return _held(path.data)
     try:
         return os.fdopen(open_regular(path), "rb")
     except NotRegularError as error:
@@ -48,6 +49,16 @@ def open_artifact(path: str) -> BinaryIO:
     except OSError as error:
         code, reason = _REASONS.get(error.errno or 0, ("artifact_unreadable", error.strerror or "unreadable"))
         raise GateError(code, reason, where=path, help=_HELP) from None
+
+
+def _held(data: bytes) -> BinaryIO:
+    """The bytes as a file; Parquet as a real one without a name, which DuckDB can open."""
+    if not data.startswith(b"PAR1"):
+        return io.BytesIO(data)
+    file = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - the caller closes it
+    file.write(data)
+    file.seek(0)
+    return file
 
 
 def sha256_of(file: BinaryIO) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from gate.report.model import Document, ErrorReport, Report, Reports, error_json
 from gate.report.text import text
 from gate.run import Request, evaluate
 from gate.run.request import forgiven_verdicts, named_sets
+from gate.run.stored import SCHEME, from_store
 from gate.safe import terminal_lines
 from gate.values import EXIT_BUG, EXIT_CANNOT_DECIDE, GateError, __version__
 
@@ -78,7 +79,7 @@ def _decided(job: Job) -> Answer:
     policy = judging_policy(job, asked)
     found = job.inputs or asked
     forgiven = forgiven_verdicts(found.exit_zero_on)
-    request = _request(job, found, policy)
+    request = _request(job, found, policy, writes=found.history == asked.history)
     check_outputs(report_files(job.directory), _given(job, found))
     report = evaluate(request)
     texts = write_reports(report, job.directory)
@@ -94,20 +95,24 @@ def _choose_directory(job: Job) -> None:
     job.directory = asked
 
 
-def _request(job: Job, found: Inputs, policy: LoadedPolicy) -> Request:
+def _request(job: Job, found: Inputs, policy: LoadedPolicy, *, writes: bool) -> Request:
+    """writes: the history is the one that was asked for, so that what it promotes may be blessed."""
     here = job.where.readable
     candidates = tuple(here(path) for path in found.candidates)
     sets = [(name, *(path if path == NO_FILE else here(path) for path in pair)) for name, *pair in found.sets]
-    on_branch = found.history.startswith("git:")
+    history, store = (_place(path, here) for path in (found.history, found.store))
+    file = found.baseline if found.baseline.startswith(SCHEME) else here(found.baseline)
+    baseline, stored = from_store(file, store, history)
     since = partial(
         commit_since, job.policy_commit, found.policy, job.where.workspace, policy.decision_digest
     )
     return Request(
         loaded=policy,
-        baseline=here(found.baseline),
+        baseline=baseline,
+        stored=stored if stored is None or (writes and job.decides) else replace(stored, shelf=None),
         candidates=candidates,
         sets=named_sets(sets, candidates),
-        history=(found.history if on_branch else here(found.history)) if found.history else None,
+        history=history,
         expect_head=found.expect_head or None,
         read_only=found.history_mode == "read-only",
         cycle=found.cycle or None,
@@ -117,6 +122,11 @@ def _request(job: Job, found: Inputs, policy: LoadedPolicy) -> Request:
         now=datetime.now(UTC).isoformat(timespec="seconds"),
         tool_version=__version__,
     )
+
+
+def _place(path: str, here: Callable[[str], str]) -> str | None:
+    """A file or a branch, None where none is named."""
+    return (path if path.startswith("git:") else here(path)) if path else None
 
 
 def _given(job: Job, found: Inputs) -> list[Path]:

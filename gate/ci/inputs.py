@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from gate.ci.places import Places
 from gate.pairing.model import NO_FILE
+from gate.run.stored import SCHEME
 from gate.safe import quoted
 from gate.values import GateError
 
@@ -27,6 +28,7 @@ class Inputs:
     policy: str
     policy_ref: str
     baseline: str
+    store: str
     candidates: tuple[str, ...]
     sets: tuple[tuple[str, str, str], ...]
     history: str
@@ -47,7 +49,11 @@ def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
     if not baseline or not candidates:
         missing = "baseline" if not baseline else "candidate"
         raise GateError("ci_input", f"the input {missing} is empty", help="name a file of per-item results")
-    for path in (baseline, *candidates, *(path for _, *pair in sets for path in pair if path != NO_FILE)):
+    store = _text(environ, "store")
+    files = () if baseline.startswith(SCHEME) else (baseline,)
+    if store and not store.startswith("git:"):
+        where.confined(store, "store")
+    for path in (*files, *candidates, *(path for _, *pair in sets for path in pair if path != NO_FILE)):
         where.confined(path, "every result file")
     if history and not history.startswith("git:"):
         where.confined(history, "history")
@@ -55,6 +61,7 @@ def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
         policy=_text(environ, "policy") or "gate.yaml",
         policy_ref=_text(environ, "policy-ref") or "auto",
         baseline=baseline,
+        store=store,
         candidates=candidates,
         sets=sets,
         history=history,

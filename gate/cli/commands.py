@@ -8,6 +8,7 @@ from gate.values import GateError
 
 TYPE_CHECKING = False  # typing itself would cost more than all of --version
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, NoReturn
 
 COMMANDS = {
@@ -18,6 +19,7 @@ COMMANDS = {
     "plan": "how many items a decision needs, before anything is scored",
     "selftest": "plant regressions and gains, and say what a policy catches",
     "replay": "run both systems over the same recorded cases, for the gate to compare",
+    "baseline": "keep the results that others are compared with",
     "history": "start, show, verify or merge the history of past decisions",
     "verify": "reproduce a report, or tell a deployment whether a candidate was promoted",
     "schema": "print the JSON Schema of a policy, suite, report or history record",
@@ -69,15 +71,19 @@ def parser_of(command: str) -> argparse.ArgumentParser:
 
 
 def options_of(command: str) -> tuple[str, ...]:
-    """Every option and every fixed word that a command takes."""
-    words: list[str] = []
-    for action in parser_of(command)._actions:
-        words += [option for option in action.option_strings if option.startswith("--")]
+    """Every option and every fixed word that a command takes, those of its actions too."""
+    return tuple(dict.fromkeys(_words_of(parser_of(command))))
+
+
+def _words_of(parser: argparse.ArgumentParser) -> Iterator[str]:
+    for action in parser._actions:
+        yield from (option for option in action.option_strings if option.startswith("--"))
         if isinstance(action, argparse._SubParsersAction):
-            words += list(action.choices)
+            yield from action.choices
+            for inner in action.choices.values():
+                yield from _words_of(inner)
         elif not action.option_strings and action.choices:
-            words += [str(choice) for choice in action.choices]
-    return tuple(words)
+            yield from (str(choice) for choice in action.choices)
 
 
 def nearest_option(command: str, message: str) -> str | None:

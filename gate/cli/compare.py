@@ -12,6 +12,7 @@ from gate.planning.proposal import propose
 from gate.report.files import refuse_inputs, write_text
 from gate.report.model import to_json
 from gate.run.intake import Files
+from gate.run.stored import from_store
 from gate.safe import quoted, terminal_line
 from gate.values import GateError
 
@@ -37,7 +38,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def two_files(parser: argparse.ArgumentParser) -> None:
     """What ``compare`` and ``init`` share."""
     add = parser.add_argument
-    add("baseline", metavar="A", help="per-item results of what runs today")
+    add("baseline", metavar="A", help="per-item results of what runs today, or store:NAME")
+    add("--store", metavar="PLACE", help="a store of baselines: a directory, or git:REMOTE#BRANCH")
     add("candidate", metavar="B", help="per-item results of what may replace it")
     add("--metric", metavar="M", help="the column to compare (asked for where several could be meant)")
     add("--systems", nargs=2, metavar=("A", "B"), help="which system of each file, where it holds several")
@@ -59,9 +61,10 @@ def two_files(parser: argparse.ArgumentParser) -> None:
 def looked(args: argparse.Namespace) -> FirstLook:
     """The first look at the two files of ``args``."""
     systems = None if args.systems is None else (str(args.systems[0]), str(args.systems[1]))
-    proposal = propose(args.baseline, args.candidate, args.metric, systems, _rows(args.where))
+    baseline, _ = from_store(args.baseline, args.store, None)
+    proposal = propose(baseline, args.candidate, args.metric, systems, _rows(args.where))
     try:
-        return first_look(proposal, Files(args.baseline, args.candidate), args.missing)
+        return first_look(proposal, Files(baseline, args.candidate), args.missing)
     except GateError as error:
         if error.code not in INCOMPLETE or args.missing != "error":
             raise

@@ -18,6 +18,7 @@ from gate.report.files import check_outputs, report_files, write_reports, write_
 from gate.report.model import Report, Reports, error_report, to_json
 from gate.run import Files, Request, evaluate
 from gate.run.request import forgiven_verdicts, named_sets
+from gate.run.stored import from_store
 from gate.values import GateError, __version__
 
 EPILOG = """\
@@ -32,7 +33,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``gate run``."""
     add = parser.add_argument
     add("--policy", required=True, metavar="FILE", help="the policy, agreed before the run")
-    add("--baseline", required=True, metavar="FILE", help="per-item results of what runs today")
+    add("--baseline", required=True, metavar="FILE", help="results of what runs today, or store:NAME")
+    add("--store", metavar="PLACE", help="a store of baselines: a directory, or git:REMOTE#BRANCH")
     add(
         "--candidate",
         required=True,
@@ -98,9 +100,11 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
 
 
 def _request(policy: LoadedPolicy, sets: Mapping[str, Files], args: argparse.Namespace) -> Request:
+    baseline, stored = from_store(args.baseline, args.store, args.history)
     return Request(
         loaded=policy,
-        baseline=args.baseline,
+        baseline=baseline,
+        stored=stored,
         candidates=tuple(args.candidate),
         sets=sets,
         history=args.history,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +15,11 @@ from gate.safe import terminal_line
 from gate.values import EXIT_BLOCK, GateError, Status
 
 if TYPE_CHECKING:
+    from gate.artifacts.opening import InMemory
     from gate.planning.reproduce import Moment
     from gate.policy.load import LoadedPolicy
     from gate.report.model import Report, Reports
+    from gate.run.stored import Stored
 
 EPILOG = """\
 examples:
@@ -33,6 +35,7 @@ of that candidate; 1 if it does not."""
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``gate verify``."""
     parser.add_argument("report", metavar="REPORT", nargs="?", help="a saved report.json")
+    parser.add_argument("--store", metavar="PLACE", help="the store of a baseline store:NAME")
     parser.add_argument("--promoted", metavar="DIGEST", help="ask for a candidate's promotion instead")
     parser.add_argument("--history", metavar="FILE", help="the record of past decisions; it is only read")
     parser.add_argument("--max-age", type=float, metavar="DAYS", help="the promotion may not be older")
@@ -75,14 +78,15 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
     reports = reports_of(saved)
     if isinstance(saved, ErrorReport):
         raise GateError("nothing_decided", "the document is an error: there is no decision to reproduce")
-    _check_files(reports)
+    stored = _stored(reports, args.store)
+    _check_files(reports, stored)
     resting = any(reproduce.rests_on_history(report) for report in reports)
     if resting and args.history is None:
         raise reproduce.needs_history()
     text = _text(args.report)
     first = ""
     for moment in _moments(args.history, reports):
-        fresh = to_json(_again(reports, moment))
+        fresh = to_json(_again(reports, moment, stored))
         if fresh == text:
             streams.print(f"reproduced to the byte: {terminal_line(args.report)} ({saved.verdict})")
             return 0
@@ -119,7 +123,7 @@ def _moments(place: str | None, reports: Sequence[Report]) -> Sequence[Moment | 
     return [None] if place is None else moments(store_for(place).read(), reports[0])
 
 
-def _check_files(reports: Sequence[Report]) -> None:
+def _check_files(reports: Sequence[Report], stored: InMemory | None) -> None:
     """Every file is there, and is the one of that run; the version too."""
     from gate.artifacts.content import open_content
     from gate.planning import reproduce
@@ -130,6 +134,8 @@ def _check_files(reports: Sequence[Report]) -> None:
         if report.tool_version != __version__:
             raise reproduce.other_version(report.tool_version, __version__)
         for what, path, wanted in reproduce.files_of(report):
+            if what == "baseline" and stored is not None:
+                continue
             if not Path(path).is_file():
                 raise reproduce.no_file(what, path)
             if what == "policy":
@@ -142,7 +148,7 @@ def _check_files(reports: Sequence[Report]) -> None:
                 raise reproduce.other_file(what, path, found, wanted)
 
 
-def _again(reports: Sequence[Report], moment: Moment | None) -> Report | Reports:
+def _again(reports: Sequence[Report], moment: Moment | None, stored: InMemory | None) -> Report | Reports:
     """The same run once more; what it records is kept in memory only."""
     from gate.history.store import MemoryStore
     from gate.policy.load import load
@@ -156,7 +162,8 @@ def _again(reports: Sequence[Report], moment: Moment | None) -> Report | Reports
     }
     request = Request(
         loaded=loaded,
-        baseline=provenance.baseline.path,
+        baseline=provenance.baseline.path if stored is None else stored,
+        stored=None if stored is None else _as_blessed(reports[0]),
         candidates=tuple(report.provenance.candidate.path for report in reports),
         sets=sets,
         store=None if moment is None else MemoryStore(moment.history),
@@ -167,7 +174,7 @@ def _again(reports: Sequence[Report], moment: Moment | None) -> Report | Reports
         policy_since=cache(partial(_policy_since, provenance.policy_since or "", loaded)),
         cycle=provenance.cycle if isinstance(provenance.cycle, str) else None,
         baseline_id=provenance.baseline_id,
-        now=_day(reports, [(waiver.rule, waiver.expires) for waiver in loaded.policy.waivers]),
+        now=_day_of_run(reports[0]) or _day(reports, [(w.rule, w.expires) for w in loaded.policy.waivers]),
         tool_version=__version__,
     )
     return evaluate(request)
@@ -181,6 +188,41 @@ def _policy_since(saved: str, loaded: LoadedPolicy) -> str:
     known = checkout_since(loaded.path, loaded.decision_digest) if saved else ""
     times = [(when, text) for text in (saved, known) if (when := moment(text)) is not None]
     return max(times)[1] if times else ""
+
+
+def _stored(reports: Sequence[Report], place: str | None) -> InMemory | None:
+    """The baseline from its store, by the digest that the report states; None where it was a file."""
+    from gate.history.baselines import fetch
+    from gate.history.shelf import shelf_at
+
+    blessed = _as_blessed(reports[0])
+    if blessed is None:
+        return None
+    if place is None:
+        raise GateError("usage", "the report's baseline came from a store", help="add --store PLACE")
+    return fetch(shelf_at(place), blessed.blessed)
+
+
+def _as_blessed(report: Report) -> Stored | None:
+    from gate.history.baselines import Blessed
+    from gate.run.stored import Stored
+
+    found = report.provenance.blessing
+    if found is None:
+        return None
+    sha256 = report.provenance.baseline.sha256 or ""
+    return Stored(Blessed(found.name, sha256, found.time, "", found.cycle or ""), None)
+
+
+def _day_of_run(report: Report) -> str:
+    """The day on which the baseline was as old as the report says; empty where it says no age."""
+    from gate.cycles.history_cautions import moment
+
+    found = report.provenance.blessing
+    then = None if found is None else moment(found.time)
+    if found is None or found.age_days is None or then is None:
+        return ""
+    return (then + timedelta(days=found.age_days)).isoformat()
 
 
 def _day(reports: Sequence[Report], waivers: list[tuple[str, str]]) -> str:

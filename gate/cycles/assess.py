@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from gate.cycles import history_cautions
 from gate.cycles.attempt import Rules
@@ -14,6 +15,9 @@ from gate.cycles.record import Record, Scalar
 from gate.cycles.streak import Streak, series_of, streak_of
 from gate.values import Caution
 
+BLESSED: Final = "blessed"
+"""Key of a promotion's state: ``NAME:SHA256`` of the results that it made the baseline of that name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -22,6 +26,7 @@ class Outcome:
     status: pass, fail or inconclusive over all rules (a waived fail is a pass). delta, margin: of the gating
     rule, in its unit. result: further numbers to keep, flat (n, b, c, low, high, p, ...). waived: rules
     that an active waiver excused. revealed: numbers were asked for although the policy hides them.
+    blessed: ``NAME:SHA256`` of results in a store that become the baseline if this is a promotion.
     """
 
     status: str
@@ -30,6 +35,7 @@ class Outcome:
     result: Mapping[str, Scalar] = field(default_factory=dict)
     waived: tuple[str, ...] = ()
     revealed: bool = False
+    blessed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gate.cycles.assess import CycleState, Outcome, assess, one_winner, provisional
+from gate.cycles.assess import BLESSED, CycleState, Outcome, assess, one_winner, provisional
 from gate.cycles.attempt import Attempt, Rules
 from gate.cycles.chain import History
 from gate.cycles.counted_looks import item_sets
@@ -130,7 +130,9 @@ class Session:
         records = [record]
         records += [plain._replace(kind="waiver", note=rule[:500]) for rule in outcome.waived]
         if state.verdict == "promote":
-            records.append(plain._replace(kind="promotion", streak=state.passed, verdict="promote"))
+            blessed = {BLESSED: outcome.blessed} if outcome.blessed else {}
+            made = plain._replace(kind="promotion", streak=state.passed, verdict="promote")
+            records.append(made._replace(state=dict(plain.state) | blessed))
         return [self._stamp(each) for each in records]
 
 
@@ -229,7 +231,8 @@ def _start(session: Session, store: Store) -> Session:
 def store_for(place: str) -> Store:
     """The store that ``--history`` names."""
     if place.startswith("git:"):
-        from gate.history.git_store import GitStore, git_place  # noqa: PLC0415 - most runs need no git
+        from gate.history.branch import git_place  # noqa: PLC0415 - most runs need no git
+        from gate.history.git_store import GitStore  # noqa: PLC0415
 
         return GitStore.at(git_place(place))
     return LocalStore(Path(place))

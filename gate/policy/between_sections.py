@@ -27,6 +27,9 @@ def between_sections(p: Policy) -> Iterator[Finding]:
     yield from _slices(p)
     yield from _cycles(p)
     yield from _waivers(p)
+    if p.bless is not None and p.baseline is None:
+        advice = "add baseline: {name: NAME}"
+        yield conflict("bless: on_promote needs the baseline's name in the store", "bless", advice=advice)
 
 
 def _rules(p: Policy) -> Iterator[tuple[Path, Rule]]:

@@ -271,6 +271,15 @@ class Artifacts(Model):
         return _artifacts(self)
 
 
+class Baseline(Model):
+    """Which results of a store are the baseline, and for how long."""
+
+    name: Annotated[Name, Field(description="As gate baseline bless --as named it.")]
+    max_age_days: Annotated[float | None, Field(gt=0, description="An older baseline is inconclusive.")] = (
+        None
+    )
+
+
 class Waiver(Model):
     """A fail that an owner accepts until a date."""
 
@@ -303,6 +312,11 @@ class Policy(Model):
     artifacts: Annotated[Artifacts, Field(description="How to read the result files.")] = (
         Artifacts.model_construct()
     )
+    baseline: Annotated[Baseline | None, Field(description="The baseline is one of a store.")] = None
+    bless: Annotated[
+        Literal["on_promote"] | None,
+        Field(description="on_promote: a promoted candidate's results are the next baseline."),
+    ] = None
     show: Annotated[list[Name], Field(description="Fields printed with a changed item.")] = []
     waivers: Annotated[list[Waiver], Field(description="Fails accepted until a date.")] = []
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from gate.policy import strictness as s
 from gate.policy.base import Model
-from gate.policy.model import Artifacts, Cycles, Gating, Guardrail, Items, Policy, Slices, Waiver
+from gate.policy.model import Artifacts, Baseline, Cycles, Gating, Guardrail, Items, Policy, Slices, Waiver
 from gate.policy.side_effects import rail_key, side_effect
 from gate.policy.strictness import Compare, Effect
 from gate.safe import escaped
@@ -110,6 +110,10 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
         "allow_worn": (s.on_is_weaker, "worn items may decide"),
         "on_baseline_fall": (s.strict_to_loose("hold", "flag"), "a fallen baseline may promote"),
     },
+    Baseline: {
+        "name": (s.not_comparable, "another baseline is compared"),
+        "max_age_days": (s.larger_is_weaker, "an older baseline is enough"),
+    },
     Artifacts: {
         "format": (s.not_comparable, "files are read otherwise"),
         "system": (s.not_comparable, "another system is read"),
@@ -124,8 +128,8 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
 SILENT: Mapping[type[Model], frozenset[str]] = {
     # Not deciding, or walked into below.
     Policy: frozenset(
-        {"version", "owner", "watch", "show"}
-        | {"gating", "guardrails", "slices", "items", "cycles", "artifacts", "waivers"}
+        {"version", "owner", "watch", "show", "bless"}
+        | {"gating", "guardrails", "slices", "items", "cycles", "artifacts", "waivers", "baseline"}
     ),
     Gating: frozenset({"interval"}),
     Guardrail: frozenset({"interval"}),
@@ -138,7 +142,8 @@ def weaknesses(new: Policy, old: Policy) -> tuple[Change, ...]:
     changes = list(_policy(new, old))
     changes += _section(Gating, "gating", new.gating, old.gating)
     changes += _listed("guardrail", new.guardrails, old.guardrails, rail_key, added="stronger")
-    changes += _optional("slices", new.slices, old.slices)
+    changes += _optional(Slices, "slices", new.slices, old.slices, "slices are no longer looked at")
+    changes += _optional(Baseline, "baseline", new.baseline, old.baseline, "any file may be the baseline")
     changes += _section(Items, "items", new.items, old.items)
     changes += _section(Cycles, "cycles", new.cycles, old.cycles)
     changes += _section(Artifacts, "artifacts", new.artifacts, old.artifacts)
@@ -187,12 +192,14 @@ def _section(section: type[Model], name: str, new: Model, old: Model) -> Iterato
             yield _change(place, before, after, compare(before, after), why)
 
 
-def _optional(name: str, new: Slices | None, old: Slices | None) -> Iterator[Change]:
+def _optional(
+    section: type[Model], name: str, new: Model | None, old: Model | None, why: str
+) -> Iterator[Change]:
     if new is not None and old is not None:
-        yield from _section(Slices, name, new, old)
+        yield from _section(section, name, new, old)
     elif new is not None or old is not None:
         effect: Effect = "weaker" if new is None else "stronger"
-        yield _change(name, old, new, effect, "slices are no longer looked at")
+        yield _change(name, old, new, effect, why)
 
 
 def _listed(

@@ -323,6 +323,16 @@ class Sources(Block, frozen=True):
     candidate: Source
 
 
+class Blessing(Block, frozen=True):
+    """How results of a store became the baseline. cycle: whose promotion did it. age_days: at this run,
+    where the policy asks."""
+
+    name: str
+    time: str
+    cycle: str | None = None
+    age_days: Count | None = None
+
+
 class Provenance(Sources, frozen=True):
     """What the run was made from."""
 
@@ -331,6 +341,7 @@ class Provenance(Sources, frozen=True):
     cycle: str | UnsetType | None = UNSET
     policy_since: str | None = None
     baseline_id: str | None = None
+    blessing: Blessing | None = None
 
 
 class Report(Block, frozen=True, tag_field="schema", tag="gate.report/1", kw_only=True):

@@ -17,6 +17,7 @@ from gate.report.model import Point, Report, Reports
 from gate.run.identity import Sets, attempt_of
 from gate.run.intake import Files, item_sets
 from gate.run.request import Request
+from gate.run.stored import baseline_faults, blessing, kept, refuse_other
 from gate.run.summary import Judged, Waivers, for_history, history_faults, sum_up, unread_faults, waived_rules
 from gate.values import GateError, Verdict
 
@@ -28,6 +29,8 @@ def evaluate(request: Request) -> Report | Reports:
     Errors: :class:`GateError` where nothing can be decided.
     """
     _refuse_too_many(request)
+    kept_history = request.history is not None or request.store is not None
+    refuse_other(request.loaded, request.stored, history=kept_history)
     session = _session(request)
     read, looks, measured = _measured(request, session)
     waivers = waived_rules(request.loaded.policy, request.now)
@@ -35,7 +38,11 @@ def evaluate(request: Request) -> Report | Reports:
         _judged(request, sets, found, look, waivers)
         for sets, found, look in zip(read, measured, looks, strict=True)
     ]
-    states = session.finish(looks, [for_history(one, revealed=request.reveal) for one in judged])
+    outcomes = [for_history(one, revealed=request.reveal) for one in judged]
+    if not request.read_only:
+        paths = zip(request.candidates, read, strict=True)
+        outcomes = kept(request.stored, request.loaded.policy, paths, outcomes)
+    states = session.finish(looks, outcomes)
     past = run_chart_points(session.store.read(), looks[0].attempt.metric) if session.store else []
     points = [Point(**point) for point in past]
     reports = tuple(
@@ -121,6 +128,8 @@ def _compared(policy: Policy, read: Sequence[Sets], looks: Sequence[Look]) -> tu
 def _judged(request: Request, sets: Sets, measured: Measured, look: Look, waivers: Waivers) -> Judged:
     """Correct, then ask every rule; what the history holds against this look is a reason like any other."""
     comparisons, described = families(measured.comparisons, request.loaded.policy.correction)
-    faults = (*unread_faults(measured.unread), *history_faults(look))
+    policy = request.loaded.policy
+    stale = baseline_faults(policy, blessing(request.stored, policy, request.now))
+    faults = (*unread_faults(measured.unread), *history_faults(look), *stale)
     reasons = decided(comparisons, faults, waivers.active)
     return Judged(sets, comparisons, described, measured.not_assessed, reasons, measured.unread)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from gate.history.store import Store
 from gate.policy.load import LoadedPolicy
 from gate.run.intake import Files
+from gate.run.stored import Stored
 from gate.values import GateError, Verdict
 
 MAPPABLE = (Verdict.HOLD, Verdict.INCONCLUSIVE)
@@ -18,7 +19,7 @@ MAPPABLE = (Verdict.HOLD, Verdict.INCONCLUSIVE)
 class Request:
     """One ``gate run``. now: ISO time, for the records only. ci: what the CI system says of itself.
 
-    store: a history in the place of the named one.
+    store: a history in the place of the named one. stored: how a baseline from a store came to be one.
 
     policy_since: when the policy's deciding part was committed, ISO, empty if unknown; asked only where
     results say when they ran.
@@ -32,6 +33,7 @@ class Request:
     sets: Mapping[str, Files] = field(default_factory=dict)
     history: str | None = None
     store: Store | None = None
+    stored: Stored | None = None
     expect_head: str | None = None
     read_only: bool = False
     reveal: bool = False

@@ -31,6 +31,7 @@ from gate.report.model import Comparison as Block
 from gate.run.blocks import changes, comparison, gating, pairing
 from gate.run.identity import Sets, artifact_digest, earliest_time
 from gate.run.next_step import next_step
+from gate.run.stored import blessing, winning_run
 from gate.run.withheld import VEIL, VEILED_STEP, veiled_comparison, veiled_entries, veiled_reason
 from gate.stats.methods import assurance
 from gate.values import Caution, Role, Status, Verdict
@@ -141,7 +142,11 @@ def sum_up(
         families=tuple(Family(**family) for family in judged.families),
         cycles=_cycles(state, past),
         next_step=step if state.numbers_shown else VEILED_STEP,
-        cautions=(*_cautions(judged, said, state, waivers), *(() if state.numbers_shown else (VEIL,))),
+        cautions=(
+            *_cautions(judged, said, state, waivers),
+            *winning_run(blessing(request.stored, policy, request.now)),
+            *(() if state.numbers_shown else (VEIL,)),
+        ),
         not_assessed=(*said.not_assessed, *_not_decided(said.reasons)),
         changes=said.changes,
         claims=_claims(policy, said.gating, state),
@@ -297,6 +302,7 @@ def _provenance(request: Request, sets: Sets) -> Provenance:
         cycle=request.cycle,
         policy_since=since or None,
         baseline_id=request.baseline_id or None,
+        blessing=blessing(request.stored, request.loaded.policy, request.now),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from history_world import attempt, program, run, session
 
 from gate.cycles import Rules
-from gate.history.git_store import GitPlace, git_place
+from gate.history.branch import GitPlace, git_place
 from gate.history.session import store_for
 from gate.values import GateError
 

@@ -30,6 +30,7 @@ START: dict[str, Any] = {
     "slices": {"by": ["language", "region"], "tolerance": 0.2},
     "waivers": [{"rule": "guardrail:veto", "owner": "o", "reason": "r", "expires": "2030-01-31"}],
 }
+AGED = {"name": "main", "max_age_days": 30}
 Path = tuple[str | int, ...]
 
 
@@ -79,6 +80,10 @@ KEYS = [
     Key("Policy", ("cycles",), {"required": 2}, S),
     Key("Policy", ("artifacts",), {"format": "csv"}, D),
     Key("Policy", ("show",), ["question"], NOTHING),
+    Key("Policy", ("baseline",), {"name": "main"}, S),
+    Key("Policy", ("bless",), "on_promote", NOTHING, {("baseline",): {"name": "main"}}),
+    Key("Baseline", ("baseline", "name"), "other", D, {("baseline",): {"name": "main"}}),
+    Key("Baseline", ("baseline", "max_age_days"), 31, W, {("baseline",): AGED}),
     Key("Policy", ("waivers",), [], S),
     Key("Gating", (G, "metric"), "other", D),
     Key("Gating", (G, "set"), "quality", D),

@@ -12,6 +12,7 @@ from policies import BASE, FULL, loaded
 from gate.policy.digest import NOT_DECIDING, deciding_part, decision_digest
 from gate.policy.model import (
     Artifacts,
+    Baseline,
     Cycles,
     Gating,
     Guardrail,
@@ -25,7 +26,20 @@ from gate.policy.model import (
     Watch,
 )
 
-SECTIONS = [Policy, Gating, Guardrail, Relative, Slices, Items, Cycles, Artifacts, Systems, Waiver, Watch]
+SECTIONS = [
+    Policy,
+    Gating,
+    Guardrail,
+    Relative,
+    Slices,
+    Items,
+    Cycles,
+    Artifacts,
+    Systems,
+    Waiver,
+    Watch,
+    Baseline,
+]
 
 
 def test_the_list_of_sections_is_complete() -> None:

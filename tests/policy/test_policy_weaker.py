@@ -96,6 +96,8 @@ NEVER_LAXER = {
     "alpha": "every level is smaller, and no veto is there to see less",
     "correction": "the best of several challengers is corrected more, and no veto is there",
     "slices": "a family of its own",
+    "baseline": "other files are refused",
+    "baseline.max_age_days": "more baselines are too old",
     "guardrail": "one rule more, in no family that others are in",
     "waiver": "a fail is accepted no more",
     "expires": "a fail is accepted for less long",
