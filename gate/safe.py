@@ -85,6 +85,11 @@ def _command_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
+def chat_text(value: object, width: int = 2000) -> str:
+    """A value in a chat message, where ``<`` begins a mention, a link or a command."""
+    return cut(visible(str(value)), width).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def csv_cell(value: object) -> str:
     """A value for a CSV file: a spreadsheet must not take it for a formula."""
     if isinstance(value, int | float):

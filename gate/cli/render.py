@@ -24,6 +24,9 @@ FORMATS = {
     "html": "one self-contained page",
     "junit": "one test case a rule",
     "intoto": "an unsigned in-toto test-result statement about the candidate",
+    "slack": "the body of a Slack message",
+    "webhook": "a few fields as JSON, for any webhook",
+    "badge": "the JSON of an endpoint badge",
     "json": "the report itself, in its canonical form",
 }
 
@@ -56,6 +59,10 @@ def rendered(document: Document, form: str, *, colour: bool = False) -> str:
         return markdown.markdown(document) if form == "markdown" else markdown.comment(document)
     if form == "json":
         return to_json(document)
+    if form in {"slack", "webhook", "badge"}:
+        from gate.report import messages
+
+        return str(getattr(messages, form)(document))
     from importlib import import_module
 
     return str(getattr(import_module(f"gate.report.{form}"), form)(document))

@@ -12,7 +12,7 @@ from gate.report import html as pages
 from gate.report import intoto as statements
 from gate.report import junit as cases
 from gate.report import markdown as summaries
-from gate.report import tables
+from gate.report import messages, tables
 from gate.report import text as terminal
 from gate.report.model import Document, Report, to_json
 from gate.report.saved import checked
@@ -46,6 +46,9 @@ html = _of(pages.html)
 junit = _of(cases.junit)
 intoto = _of(statements.intoto)
 bundle = _of(bundles.bundle)
+slack = _of(messages.slack)
+webhook = _of(messages.webhook)
+badge = _of(messages.badge)
 flips_csv = _of(tables.flips_csv)
 flagged_csv = _of(tables.flagged_csv)
 rendered = _of(render.rendered)
