@@ -119,6 +119,7 @@ def evaluate(
     *,
     history: str | PathLike[str] | None = None,
     sets: Mapping[str, tuple[Results, Results]] | None = None,
+    labels: Results | None = None,
     cycle: str | None = None,
     baseline_id: str | None = None,
     read_only: bool = False,
@@ -126,7 +127,8 @@ def evaluate(
     """Decide one candidate, as ``gate run`` does with the same options.
 
     history: the record of past decisions, which is read and appended; nothing else is written. sets: named
-    item sets (baseline, candidate) beside the main one. Errors: GateError where nothing can be decided.
+    item sets (baseline, candidate) beside the main one. labels: gold labels by id, for tables of predictions.
+    Errors: GateError where nothing can be decided.
     """
     request = Request(
         loaded=policy if isinstance(policy, LoadedPolicy) else load_policy(policy),
@@ -136,6 +138,7 @@ def evaluate(
             name: Files(named(one, f"{name}.baseline"), named(other, f"{name}.candidate"))
             for name, (one, other) in (sets or {}).items()
         },
+        labels=None if labels is None else named(labels, "labels"),
         history=None if history is None else os.fspath(history),
         read_only=read_only,
         cycle=cycle,

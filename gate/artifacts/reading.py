@@ -10,6 +10,7 @@ from gate.artifacts.build import build
 from gate.artifacts.cached import without_cached
 from gate.artifacts.content import Content, open_content
 from gate.artifacts.detect import detect_content
+from gate.artifacts.labels import joined, of_labels
 from gate.artifacts.records import Records
 from gate.artifacts.registry import Format, named
 from gate.artifacts.rows import by_name, chosen_rows, refuse_telling_selectors
@@ -53,6 +54,8 @@ def _read(path: str, request: ReadRequest) -> ItemTable:
 
 def _table(content: Content, chosen: Format, request: ReadRequest) -> ItemTable:
     records = chosen_rows(_loaded(chosen, content, request), request, content.path)
+    if request.labels is not None:
+        records = joined(records, request, read(request.labels, of_labels(request)), content.path)
     source = _source(content, records.format, records.system, dict(records.facts))
     return build(records, request, source)
 

@@ -26,7 +26,8 @@ class ReadRequest:
     identity. where: column -> words of the rows that are read; the others are left out.
     failed, completed: column -> words that say that a run failed, or completed.
     mapping: name -> dotted path in the file. words: declared pass/fail words -> 1.0 or 0.0.
-    id_declared: ``items.id`` is not the default, which formats with ids of their own ignore.
+    id_declared: ``items.id`` is not the default, which formats with ids of their own ignore. labels: a second
+    file, whose columns are joined by the items' ids.
     """
 
     metrics: Mapping[str, str]
@@ -46,6 +47,7 @@ class ReadRequest:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     failed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     completed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    labels: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

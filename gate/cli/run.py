@@ -34,6 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--policy", required=True, metavar="FILE", help="the policy, agreed before the run")
     add("--baseline", required=True, metavar="FILE", help="results of what runs today, or store:NAME")
+    add("--labels", metavar="FILE", help="gold labels by id, for files of predictions")
     add("--store", metavar="PLACE", help="a store of baselines: a directory, or git:REMOTE#BRANCH")
     add(
         "--candidate",
@@ -105,6 +106,7 @@ def _request(policy: LoadedPolicy, sets: Mapping[str, Files], args: argparse.Nam
         loaded=policy,
         baseline=baseline,
         stored=stored,
+        labels=args.labels,
         candidates=tuple(args.candidate),
         sets=sets,
         history=args.history,
@@ -134,7 +136,7 @@ def _outputs(args: argparse.Namespace) -> Iterator[Path]:
 
 
 def _given(args: argparse.Namespace) -> Iterator[Path]:
-    named = [args.policy, args.baseline, *args.candidate, args.history]
+    named = [args.policy, args.baseline, *args.candidate, args.history, args.labels]
     named += [path for _, *pair in args.set for path in pair if path != NO_FILE]
     return (Path(path) for path in named if path)
 

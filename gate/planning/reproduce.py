@@ -116,6 +116,8 @@ def files_of(report: Report) -> Iterator[tuple[str, str, str]]:
     """(what, path, SHA-256) of every file behind a report."""
     provenance = report.provenance
     yield "policy", _stated(provenance.policy, "policy"), _stated(report.policy.file_digest, "file_digest")
+    if provenance.labels is not None:
+        yield "labels", provenance.labels.path, _stated(provenance.labels.sha256, "sha256")
     sets = {"": provenance, **{f" of set {name}": pair for name, pair in (provenance.sets or {}).items()}}
     for name, pair in sets.items():
         for side, source in (("baseline", pair.baseline), ("candidate", pair.candidate)):

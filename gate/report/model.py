@@ -342,6 +342,7 @@ class Provenance(Sources, frozen=True):
     policy_since: str | None = None
     baseline_id: str | None = None
     blessing: Blessing | None = None
+    labels: Source | None = None
 
 
 class Report(Block, frozen=True, tag_field="schema", tag="gate.report/1", kw_only=True):

@@ -24,10 +24,14 @@ ItemSet = Paired
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The two result files of one item set, as the user named them. A baseline ``-``: there is none."""
+    """The two result files of one item set, as the user named them. A baseline ``-``: there is none.
+
+    labels: a file with what both are compared with, joined by id.
+    """
 
     baseline: str
     candidate: str
+    labels: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +94,14 @@ def item_set(policy: Policy, name: str | None, files: Files, pairer: Pairer = pa
     of_baseline, of_candidate = (
         (system, system) if system is None or isinstance(system, str) else (system.baseline, system.candidate)
     )
-    candidate = Artifact(files.candidate, _request(policy, name, uses, of_candidate, side="candidate"))
+    wanted = _request(policy, name, uses, of_candidate, side="candidate")
+    candidate = Artifact(files.candidate, replace(wanted, labels=files.labels))
     baseline = None
     if files.baseline == NO_FILE:
         _refuse_comparing(name, uses)
     else:
-        baseline = Artifact(files.baseline, _request(policy, name, uses, of_baseline, side="baseline"))
+        wanted = _request(policy, name, uses, of_baseline, side="baseline")
+        baseline = Artifact(files.baseline, replace(wanted, labels=files.labels))
     found = pairer(baseline, candidate, _pairing_rules(policy, name, uses))
     doubts = direction_doubts(policy, name, found.candidate.directions)
     return replace(found, cautions=(*found.cautions, *doubts, *found.not_read.values()))

@@ -24,6 +24,8 @@ class Request:
     policy_since: when the policy's deciding part was committed, ISO, empty if unknown; asked only where
     results say when they ran.
 
+    labels: a file that gives the main files what they are compared with, by id.
+
     decides: False where nobody agreed beforehand that this policy judges; the report says so.
     """
 
@@ -31,6 +33,7 @@ class Request:
     baseline: str
     candidates: tuple[str, ...]
     sets: Mapping[str, Files] = field(default_factory=dict)
+    labels: str | None = None
     history: str | None = None
     store: Store | None = None
     stored: Stored | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gate.artifacts.opening import open_artifact, sha256_of
 from gate.cycles.assess import NOT_WINNER, CycleState, Outcome
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
@@ -303,7 +304,15 @@ def _provenance(request: Request, sets: Sets) -> Provenance:
         policy_since=since or None,
         baseline_id=request.baseline_id or None,
         blessing=blessing(request.stored, request.loaded.policy, request.now),
+        labels=_labels(request.labels),
     )
+
+
+def _labels(path: str | None) -> Source | None:
+    if path is None:
+        return None
+    with open_artifact(path) as file:
+        return Source(path=str(path), sha256=sha256_of(file))
 
 
 def _source(side: SideFacts) -> Source:
