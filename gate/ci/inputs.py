@@ -29,6 +29,7 @@ class Inputs:
     policy_ref: str
     baseline: str
     store: str
+    labels: str
     candidates: tuple[str, ...]
     sets: tuple[tuple[str, str, str], ...]
     history: str
@@ -53,7 +54,13 @@ def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
     files = () if baseline.startswith(SCHEME) else (baseline,)
     if store and not store.startswith("git:"):
         where.confined(store, "store")
-    for path in (*files, *candidates, *(path for _, *pair in sets for path in pair if path != NO_FILE)):
+    labels = _text(environ, "labels")
+    for path in (
+        *files,
+        *([labels] if labels else []),
+        *candidates,
+        *(path for _, *pair in sets for path in pair if path != NO_FILE),
+    ):
         where.confined(path, "every result file")
     if history and not history.startswith("git:"):
         where.confined(history, "history")
@@ -62,6 +69,7 @@ def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
         policy_ref=_text(environ, "policy-ref") or "auto",
         baseline=baseline,
         store=store,
+        labels=labels,
         candidates=candidates,
         sets=sets,
         history=history,
@@ -76,7 +84,8 @@ def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
 
 def named_files(environ: Mapping[str, str]) -> list[str]:
     """Every text of the inputs that may name a file this job reads, before any of it is checked."""
-    texts = [_text(environ, "policy") or "gate.yaml", _text(environ, "baseline"), _text(environ, "history")]
+    texts = [_text(environ, "policy") or "gate.yaml"]
+    texts += [_text(environ, name) for name in ("baseline", "history", "labels")]
     texts += _lines(environ, "candidate")
     for line in _lines(environ, "sets"):
         texts += line.split()

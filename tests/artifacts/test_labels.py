@@ -48,7 +48,8 @@ def test_the_report_is_that_of_files_with_the_labels_in_them(tmp_path: Path, suf
         folder.mkdir()
     apart = run(one, GOLD[::-1], results(0), results(60), suffix)
     inside = run(other, None, beside(results(0)), beside(results(60)), suffix)
-    assert apart.report and inside.report
+    assert apart.report
+    assert inside.report
     for part in ("gating", "slices", "pairing", "policy", "signature", "verdict"):
         assert apart.report[part] == inside.report[part], part
     assert apart.report["provenance"]["labels"]["path"].endswith(f"labels{suffix}")
