@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import re
-import shlex
 import shutil
 import subprocess
 from importlib import import_module
@@ -19,13 +18,12 @@ from gate.cli.commands import COMMANDS, nearest_option, options_of, parser_of
 from gate.cli.main import main
 from gate.cli.progress import Progress
 from gate.planning.reproduce import first_difference
-from gate.policy.load import loads
+from tests.test_documents import shell_blocks
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TOUR = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
-PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))}
-DOCS = "".join(PAGES.values())
+DOCS = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md")))
 
 
 def gate(*argv: object) -> tuple[int, str, str]:
@@ -40,19 +38,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def shell_lines(text: str) -> list[tuple[list[str], int]]:
-    """The gate commands of the text's bash blocks, with the exit code that a comment announces."""
-    found = []
-    for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL):
-        for line in block.replace("\\\n", " ").splitlines():
-            command, _, comment = line.partition(" #")
-            words = shlex.split(command)
-            if words and words[0] == "gate":
-                code = re.search(r"exit (\d+)", comment)
-                found.append((words[1:], int(code.group(1)) if code else 0))
-    return found
 
 
 # ---- help ----
@@ -75,23 +60,6 @@ def test_every_option_says_what_it_does(command: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_met_in_the_documents(command: str) -> None:
     assert f"gate {command}" in README + TOUR + DOCS
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_command_of_a_page_runs_as_printed(page: str, folder: Path) -> None:
-    for words, expected in shell_lines(PAGES[page]):
-        code, _, err = gate(*words)
-        assert code == expected, (words, err)
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_policy_of_a_page_is_one(page: str) -> None:
-    for block in re.findall(r"```yaml\n(version:.*?)```", PAGES[page], re.DOTALL):
-        loads(block, page)
-
-
-def test_every_page_is_found_from_the_first_one() -> None:
-    assert [name for name in PAGES if name != "README.md" and f"({name})" not in PAGES["README.md"]] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -157,8 +125,8 @@ def test_progress_is_no_error() -> None:
 
 def test_the_tour_can_be_walked(folder: Path) -> None:
     """In its order, in one folder, each command with the exit code that the tour announces."""
-    commands = shell_lines(TOUR)
-    assert {words[0] for words, _ in commands} >= {
+    walked = [found for block, _ in shell_blocks(TOUR) for found in block]
+    assert {words[0] for words, _ in walked} >= {
         "compare",
         "plan",
         "init",
@@ -167,7 +135,7 @@ def test_the_tour_can_be_walked(folder: Path) -> None:
         "run",
         "verify",
     }
-    for words, expected in commands:
+    for words, expected in walked:
         code, out, err = gate(*words)
         assert code == expected, (words, code, out[-500:], err)
         assert (code == 2) == bool(without_progress(err)), (words, err)

@@ -246,11 +246,3 @@ def test_the_order_of_rows_changes_no_digit(order: list[int], better: set[int]) 
     one = evaluate(POLICY, rows(0, 60), table)
     other = evaluate(POLICY, rows(0, 60), [table[i] for i in order])
     assert (one.verdict, one.gating, one.pairing) == (other.verdict, other.gating, other.pairing)
-
-
-def test_the_page_for_python_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    page = Path(__file__).parents[2] / "docs" / "python.md"
-    found = doctest.testfile(str(page), module_relative=False)
-    assert found.failed == 0
-    assert found.attempted > 10

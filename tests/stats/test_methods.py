@@ -17,7 +17,7 @@ from gate.stats.methods import CLUSTER_DEFAULT, METHODS, named_tests
 from gate.stats.pairs import from_counts
 from gate.stats.procedures import p_of_counts, run
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -40,10 +40,10 @@ def test_a_test_of_counts_has_its_p_alone(method: str) -> None:
     assert p_of_counts(method, 0, 0, 200, 0.0, 0.025) == 1.0
 
 
-def test_policies_and_the_readme_name_these_tests_and_no_others() -> None:
+def test_policies_and_the_documents_name_these_tests_and_no_others() -> None:
     named = set(METHODS) - {CLUSTER_DEFAULT}
     assert set(get_args(NamedTest)) == {"auto", *named}
-    text = README.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     told = " ".join(re.findall(r"`([^`]*)`", text[text.index("Others by name") :].split("\n\n")[0]))
     by_default = {"mcnemar_exact", "exact_unconditional", "t_guarded"}
     assert set(told.split()) & set(METHODS) == named - by_default
