@@ -67,8 +67,34 @@ def test_none_installs_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["output"]
 
 
+FAKE_UV = """#!/bin/sh
+env > "$RUNNER_TEMP/seen.env"
+echo "$@" > "$RUNNER_TEMP/seen.words"
+exit 0
+"""
+
+
+def test_uv_is_asked_for_hashes_and_wheels_and_hears_of_no_other_index(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/uv").write_text(FAKE_UV)
+    (tmp_path / "bin/uv").chmod(0o755)
+    poison = {"UV_INDEX_URL": "http://127.0.0.1:9", "UV_CONFIG_FILE": "/x", "PIP_INDEX_URL": "http://127.0.0.1:9"}
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+    code, found = install(tmp_path, PATH=path, RUNNER_TOOL_CACHE=str(tmp_path), **poison)
+    assert code == 0
+    assert Path(found["python"]).exists()
+    seen = {line.partition("=")[0] for line in (tmp_path / "seen.env").read_text().splitlines()}
+    assert not set(poison) & seen
+    words = (tmp_path / "seen.words").read_text()
+    for word in ("--require-hashes", "--only-binary :all:", "--no-deps", "--no-config"):
+        assert word in words
+
+
 @pytest.mark.slow
-def test_the_locked_environment_is_made_once_and_decides(checkout: Checkout, tmp_path: Path) -> None:
+@pytest.mark.parametrize("faster", [False, True], ids=["pip", "uv"])
+def test_the_locked_environment_is_made_once_and_decides(
+    checkout: Checkout, tmp_path: Path, faster: bool
+) -> None:
     """Also with a poisoned pip configuration in the environment, which must not be heeded."""
     environment = checkout.environment(*push(BETTER)(checkout))
     poison = {
@@ -79,6 +105,10 @@ def test_the_locked_environment_is_made_once_and_decides(checkout: Checkout, tmp
     kept = {"RUNNER_TOOL_CACHE": str(tmp_path / "tools")}
     (tmp_path / "tools").mkdir()
     base = shutil.which("python3", path=os.defpath) or sys.executable
+    if faster:
+        venv.create(tmp_path / "own", with_pip=True)
+        subprocess.run([tmp_path / "own/bin/pip", "install", "--quiet", "uv"], check=True)
+        kept["PATH"] = f"{tmp_path}/own/bin:{environment.get('PATH', os.environ['PATH'])}"
     times = []
     for _ in range(2):
         start = time.perf_counter()
