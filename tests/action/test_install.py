@@ -78,7 +78,11 @@ def test_uv_is_asked_for_hashes_and_wheels_and_hears_of_no_other_index(tmp_path:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/uv").write_text(FAKE_UV)
     (tmp_path / "bin/uv").chmod(0o755)
-    poison = {"UV_INDEX_URL": "http://127.0.0.1:9", "UV_CONFIG_FILE": "/x", "PIP_INDEX_URL": "http://127.0.0.1:9"}
+    poison = {
+        "UV_INDEX_URL": "http://127.0.0.1:9",
+        "UV_CONFIG_FILE": "/x",
+        "PIP_INDEX_URL": "http://127.0.0.1:9",
+    }
     path = f"{tmp_path}/bin:{os.environ['PATH']}"
     code, found = install(tmp_path, PATH=path, RUNNER_TOOL_CACHE=str(tmp_path), **poison)
     assert code == 0

@@ -1,7 +1,7 @@
 """The action's own time: ``python tests/benchmarks/bench_action.py``, from step start to verdict.
 
-Cold: nothing kept, the installation included (by pip, and by uv where it is on the PATH). Warm: the environment
-is kept. Run: ``gate run`` on the same files alone. Needs the package index for the cold figures.
+Cold: nothing kept, the installation included (by pip, and by uv where it is on the PATH). Warm: the
+environment is kept. Run: ``gate run`` on the same files alone. Cold needs the package index.
 """
 
 from __future__ import annotations
