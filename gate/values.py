@@ -75,10 +75,23 @@ class Mode(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a metric is: pass/fail, or a number per item."""
+    """What a metric is: pass/fail or a number per item, or a value of the whole set."""
 
     BINARY = "binary"
     GRADED = "graded"
+    ACCURACY = "accuracy"
+    BRIER = "brier"
+    LOG_LOSS = "log_loss"
+    AUC = "auc"
+    AVERAGE_PRECISION = "average_precision"
+    PRECISION_AT_K = "precision_at_k"
+    RECALL_AT_K = "recall_at_k"
+    LIFT_AT_K = "lift_at_k"
+    F1 = "f1"
+    PRECISION = "precision"
+    RECALL = "recall"
+    BALANCED_ACCURACY = "balanced_accuracy"
+    MATTHEWS = "matthews"
 
 
 class Direction(StrEnum):

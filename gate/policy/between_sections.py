@@ -6,7 +6,19 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from gate.policy.findings import Finding, Path
-from gate.policy.model import Guardrail, Policy, Rule, amount, conflict, is_new, is_share, margin_test
+from gate.policy.kinds import KEYS, KINDS
+from gate.policy.model import (
+    Guardrail,
+    Policy,
+    Rule,
+    Watch,
+    amount,
+    conflict,
+    is_new,
+    is_share,
+    kind_of_test,
+    margin_test,
+)
 from gate.policy.rules import SLICE, guardrail_ids, rule_ids
 from gate.safe import examples, quoted
 from gate.stats.methods import METHODS, named_tests
@@ -24,6 +36,8 @@ def between_sections(p: Policy) -> Iterator[Finding]:
         yield from _worst(p, path, rule)
         yield from _seeds(p, path, rule)
         yield from _splits(p, path, rule)
+        yield from _whole_set(p, path, rule)
+    yield from _labels(p)
     yield from _slices(p)
     yield from _cycles(p)
     yield from _waivers(p)
@@ -44,16 +58,61 @@ def _one_meaning(p: Policy) -> Iterator[Finding]:
     scales: dict[tuple[str | None, str], tuple[float, float] | None] = {}
     for path, rule in _rules(p):
         first = known.setdefault((rule.set, rule.metric), rule)
-        for key in ("kind", "direction"):
+        for key in ("kind", "direction", *KEYS):
             here, there = getattr(rule, key), getattr(first, key)
             if here != there:
                 message = f"{quoted(rule.metric)} is {there} in another rule and {here} here"
-                yield conflict(message, *path, key)
+                if key in KEYS:
+                    message = f"{quoted(rule.metric)} has another {key} in another rule"
+                yield conflict(message, *path, key, advice=_second_name(rule, first))
         scale = scales.setdefault((rule.set, rule.metric), rule.scale) or rule.scale
         if rule.scale not in (None, scale):
             message = f"{quoted(rule.metric)} has the scale {scale} in another rule and {rule.scale} here"
             yield conflict(message, *path, "scale")
         scales[rule.set, rule.metric] = scale
+
+
+def _second_name(rule: Rule, first: Rule) -> str:
+    """One column under two names is two metrics."""
+    if {rule.kind, first.kind} <= {"binary", "graded"}:
+        return ""
+    return f"give the column a second name: artifacts: {{mapping: {{NAME: {quoted(rule.metric)}}}}}"
+
+
+def _labels(p: Policy) -> Iterator[Finding]:
+    """Kinds that compare with a gold label; and a label, or a group, is no metric."""
+    watched = [(("watch", i), w) for i, w in enumerate(p.watch) if isinstance(w, Watch)]
+    for path, rule in (*_rules(p), *watched):
+        if KINDS[rule.kind].labels and p.items.label is None:
+            message = f"kind {rule.kind} needs the column of gold labels"
+            yield conflict(message, *path, "kind", advice="name it: items: {label: COLUMN}")
+        if rule.group is not None and rule.group in {rule.metric, p.items.label, p.items.id}:
+            yield conflict(f"{quoted(rule.group)} cannot be the column of groups", *path, "group")
+
+
+def _whole_set(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
+    """What a metric of the whole set, or of groups of items, cannot do."""
+    facts = KINDS[rule.kind]
+    if facts.by_item:
+        return
+    name, items = facts.name, p.items
+    if items.cluster is not None:
+        advice = "leave items.cluster out"
+        if "group" in facts.keys:
+            advice = f"to compute it in each {quoted(items.cluster)}, write group: COLUMN and leave it out"
+        yield conflict(f"{name} takes rows as independent, but items.cluster is declared", *path, "kind",
+                       advice=advice)  # fmt: skip
+    if items.repeat is not None:
+        message = f"{name} of scores that are averaged over runs is that of an ensemble, not of the system"
+        yield conflict(message, *path, "kind", advice="leave items.repeat out, and score one run")
+    if items.unit == "seed":
+        yield conflict(f"{name} is of rows, but items.unit is seed", *path, "kind")
+    if items.missing == "worst":
+        message = f"the least favourable score is not known for {name}"
+        yield conflict(message, "items", "missing", advice="missing: error or drop")
+    if items.must_pass is not None and path == ("gating",):
+        message = f"{name} has no value of one item, so no item can be said to fail"
+        yield conflict(message, "items", "must_pass", advice="leave must_pass out")
 
 
 def _twice(p: Policy) -> Iterator[Finding]:
@@ -85,9 +144,9 @@ def _repeats(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     """Repeats make pass/fail a number per item, which takes the tests of graded metrics and no others."""
     method = METHODS.get(rule.test)
     if p.items.repeat is None:
-        if method is not None and rule.kind == "binary" and rule.kind not in method.kinds:
-            message = f"test {rule.test} is for graded metrics, but kind is binary and there are no repeats"
-            able = sorted(test.id for test in named_tests("pairs", rule.kind))
+        if method is not None and kind_of_test(rule) == "binary" and "binary" not in method.kinds:
+            message = f"test {rule.test} is for graded metrics, but kind is {rule.kind} and there are no repeats"
+            able = sorted(test.id for test in named_tests("pairs", "binary"))
             advice = f"leave test out (auto), or choose one of {', '.join(able)}"
             yield conflict(message, *path, "test", advice=advice)
         return
@@ -103,6 +162,8 @@ def _repeats(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
 def _clusters(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     """Items of one cluster are not independent, so a test of independent items claims too much."""
     method = METHODS.get(rule.test)
+    if not KINDS[rule.kind].by_item:
+        return
     clustered = method is not None and method.sample == "clusters"
     if p.items.cluster is None:
         if clustered:
@@ -122,7 +183,8 @@ def _clusters(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
 
 
 def _worst(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
-    if p.items.missing == "worst" and rule.kind == "graded" and rule.scale is None:
+    facts = KINDS[rule.kind]
+    if p.items.missing == "worst" and facts.by_item and facts.ends is None and rule.scale is None:
         message = f"items.missing: worst needs the lowest and highest value of {quoted(rule.metric)}"
         yield conflict(message, *path, "metric", advice="add scale: [lowest, highest] to this rule")
 
@@ -135,7 +197,7 @@ def _seeds(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
 
 def _splits(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     """Overlapping training sets make values dependent: t tests understate the variance (Dietterich 1998)."""
-    if p.items.design != "resampled_splits" or rule.kind != "graded":
+    if p.items.design != "resampled_splits" or kind_of_test(rule) != "graded":
         return
     reason = "random train-test splits share training data, so their values are not independent"
     method = METHODS.get(rule.test)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from gate.stats.methods import named_tests
+from gate.stats.methods import SAMPLES, named_tests
 
 IntervalMethod = Literal["fay_lumbard", "tango", "wald", "agresti_min", "bonett_price", "newcombe"]
 if TYPE_CHECKING:
     Test = str
 else:
-    Test = Literal["auto", *(test.id for sample in ("pairs", "clusters") for test in named_tests(sample))]
+    Test = Literal["auto", *(test.id for sample in SAMPLES for test in named_tests(sample))]
 
 
 def takes_margin(kind: str) -> str:
     """The tests of a kind that can test a margin or tolerance, for a help line; made for pass/fail first."""
-    able = list(named_tests("pairs", kind, margin=True))
+    able = list(named_tests("pairs" if kind in {"binary", "graded"} else "set", kind, margin=True))
     if kind == "binary":
         able.sort(key=lambda test: ("graded" in test.kinds, not test.bounded))
     return ", ".join(["auto", *(test.id for test in able)])

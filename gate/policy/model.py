@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from gate.policy.base import Model
 from gate.policy.fields import Name, NonNegative, Positive, Share, Text, iso_date, shape
 from gate.policy.findings import Finding, Path
+from gate.policy.kinds import KEYS, KINDS, kinds_with
 from gate.policy.methods import IntervalMethod, Test, takes_margin
 from gate.safe import quoted
 from gate.stats.methods import METHODS
@@ -39,12 +40,33 @@ Amount = Annotated[
 ]
 
 
-class Rule(Model):
+class Measure(Model):
+    """What the kinds of metrics ask for beside a name: ``gate.policy.kinds`` says which takes which."""
+
+    k: Annotated[
+        Positive | None, Field(description="precision_at_k and its like: below 1 a share of the rows.")
+    ] = None
+    threshold: Annotated[
+        float | None, Field(description="f1 and its like: a score from here on is positive (default 0.5).")
+    ] = None
+    group: Annotated[
+        Name | None,
+        Field(description="Column of groups (a query, a case) to compute the metric in, and then average."),
+    ] = None
+
+    def _findings(self) -> Iterable[Finding]:
+        return measured(self)
+
+
+class Rule(Measure):
     """What gating and guardrails share."""
 
     metric: Annotated[Name, Field(description="The metric's name in the result files.")]
     set: Annotated[Name | None, Field(description="A named item set, given with --set.")] = None
-    kind: Annotated[Kind, Field(description="binary: pass/fail per item; graded: a number per item.")]
+    kind: Annotated[
+        Kind,
+        Field(description="binary: pass/fail per item; graded: a number per item; else of the whole set."),
+    ]
     direction: Annotated[Direction, Field(description="Which way is better.")]
     test: Annotated[Test, Field(description="auto, or a test fixed by name.")] = "auto"
     interval: Annotated[
@@ -103,7 +125,7 @@ class Guardrail(Rule):
         return _guardrail(self)
 
 
-class Watch(Model):
+class Watch(Measure):
     """A metric that is reported and never gates."""
 
     metric: Annotated[Name, Field(description="The metric's name in the result files.")]
@@ -341,8 +363,11 @@ def amount(value: Any) -> float:
 
 def is_share(kind: str, value: Any, *path: str | int) -> Iterator[Finding]:
     """For pass/fail an amount is a share of the items; 5 for 5 % is the usual slip."""
-    if kind == "binary" and isinstance(value, float) and not 0 <= value <= 1:
-        message = f"{path[-1]} is a share of the items for a pass/fail metric (found {value:g})"
+    facts = KINDS[kind]
+    if facts.ends == (0, 1) and isinstance(value, float) and not 0 <= value <= 1:
+        what = "is a share of the items for a pass/fail metric" if kind == "binary" else ""
+        what = what or f"lies between 0 and 1 for {facts.name}"
+        message = f"{path[-1]} {what} (found {value:g})"
         advice = f"{value:g} % is {value / 100:g}" if 1 < value <= 100 else "write a number from 0 to 1"
         yield conflict(message, *path, advice=advice)
 
@@ -366,15 +391,55 @@ def margin_test(kind: str, test: str, what: str, *path: str | int) -> Iterator[F
 
 def _rule(r: Rule) -> Iterator[Finding]:
     """What gating and guardrails share."""
-    method = METHODS.get(r.test)
-    if r.kind == "graded" and method is not None and "graded" not in method.kinds:
-        yield conflict(f"test {r.test} is for pass/fail metrics, but kind is graded", "test")
-    if r.kind == "graded" and r.interval is not None:
-        yield conflict(f"interval {r.interval} is for pass/fail metrics, but kind is graded", "interval")
+    yield from measured(r)
+    method, tested_as = METHODS.get(r.test), kind_of_test(r)
+    if tested_as != "binary" and method is not None and tested_as not in method.kinds:
+        made_for = "pass/fail metrics" if "binary" in method.kinds else "other metrics"
+        advice = "" if tested_as == "graded" else f"tests that can: {takes_margin(tested_as)}"
+        yield conflict(f"test {r.test} is for {made_for}, but kind is {r.kind}", "test", advice=advice)
+    if tested_as != "binary" and r.interval is not None:
+        yield conflict(f"interval {r.interval} is for pass/fail metrics, but kind is {r.kind}", "interval")
+    yield from _of_the_whole_set(r)
     if r.set is not None and r.set.startswith("-"):
         yield conflict("a set's name cannot begin with - (it is given with --set)", "set")
     yield from _scale(r)
     yield from _guaranteed(r)
+
+
+def kind_of_test(r: Rule) -> str:
+    """The kind whose tests serve a rule: values of groups are numbers, whatever makes them."""
+    return "graded" if r.group is not None else KINDS[r.kind].tested_as
+
+
+def measured(r: Any) -> Iterator[Finding]:
+    """The keys that a kind needs, or does not take; and its direction."""
+    facts = KINDS[r.kind]
+    for key in KEYS:
+        value = getattr(r, key)
+        if value is None and key in facts.needs:
+            yield _missing(f"kind {r.kind} needs {key}", "", "kind")
+        if value is not None and key not in facts.keys:
+            yield conflict(f"kind {r.kind} takes no {key}", key, advice=f"it is for {_listed(key)}")
+    if r.k is not None and r.k >= 1 and r.k != int(r.k):
+        yield conflict(f"k is a share of the rows below 1, else a whole number (found {r.k:g})", "k")
+    if facts.direction and r.direction not in {facts.direction, "neutral"}:
+        yield conflict(f"{facts.name}: {facts.direction} is better (found {r.direction})", "direction")
+
+
+def _listed(key: str) -> str:
+    return ", ".join(kinds_with(key))
+
+
+def _of_the_whole_set(r: Rule) -> Iterator[Finding]:
+    """What only metrics have that are a mean over items."""
+    if r.kind in {"binary", "graded"}:
+        return
+    facts = KINDS[r.kind]
+    if r.scale is not None and (facts.ends is not None or not facts.by_item):
+        yield conflict(f"the scale of {facts.name} is known", "scale", advice="leave scale out")
+    if kind_of_test(r) not in {"binary", "graded"} and r.assurance == "guaranteed":
+        message = f"there is no guaranteed test of {facts.name}"
+        yield conflict(message, "assurance", advice="leave assurance out")
 
 
 def _scale(r: Rule) -> Iterator[Finding]:
@@ -392,7 +457,7 @@ def _guaranteed(r: Rule) -> Iterator[Finding]:
         yield conflict(
             f"assurance: guaranteed decides by gaffke, but test is {r.test}", "test", advice=advice
         )
-    elif r.kind == "graded" and r.scale is None:
+    elif kind_of_test(r) == "graded" and KINDS[r.kind].ends is None and r.scale is None:
         key = "assurance" if r.assurance == "guaranteed" else "test" if r.test == "gaffke" else None
         if key:
             message = f"{key}: {getattr(r, key)} needs the lowest and highest value the metric can take"
@@ -451,6 +516,9 @@ def _bounds(r: Guardrail) -> Iterator[Finding]:
         yield _missing("mode limit needs min or max")
     if r.mode == "limit" and r.min is not None and r.max is not None and r.min > r.max:
         yield conflict(f"min {r.min:g} is above max {r.max:g}", "min")
+    if r.mode == "churn" and not (KINDS[r.kind].by_item or r.group):
+        message = f"{KINDS[r.kind].name} is of the whole set: no item gets worse in it"
+        yield conflict(message, "mode", advice="choose non_inferior, no_regression or limit")
     if r.mode == "churn" and r.max is None:
         yield _missing("mode churn needs max: the largest share of items that may be lost")
     if r.mode == "limit":

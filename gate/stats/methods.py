@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Form = Literal["counts", "t", "bootstrap", "sign_flip", "ranks", "bounded", "clusters"]
+Form = Literal["counts", "t", "bootstrap", "sign_flip", "ranks", "bounded", "clusters", "set"]
 """How a test is called and guarded: ``gate.stats.procedures`` has one function a form. The one-sided p of
 "counts" follows from four counts alone, so there it is known how far a result is from turning."""
-Sample = Literal["pairs", "clusters"]
+Sample = Literal["pairs", "clusters", "set"]
+SAMPLES: tuple[Sample, ...] = ("pairs", "clusters", "set")
 
 FEWEST_CHANGED = 10
 """Differences that are not zero, without which no test of a mean answers at a null value of 0 or more."""
@@ -49,8 +50,8 @@ class Method:
 
     @property
     def sample(self) -> Sample:
-        """What it is given: single pairs, or the totals of clusters."""
-        return "clusters" if self.form == "clusters" else "pairs"
+        """What it is given: single pairs, the totals of clusters, or all rows of the set."""
+        return self.form if self.form in {"clusters", "set"} else "pairs"  # type: ignore[return-value]
 
     @property
     def of_changes(self) -> bool:
@@ -70,6 +71,13 @@ _FEW_SEEDS = f"few seeds would break it; {_MIRROR}"
 _SIGN = "it is exact about whether more items gain than lose; large losses would break it for the mean"
 _CLUSTERS = "few clusters, unequal ones or skewed totals would break it"
 _MIRROR_CLUSTERS = f"it is exact where clusters' gains and losses mirror each other; {_CLUSTERS}"
+
+_FEW_OF_A_CLASS = "few positives or negatives would break it, and scores on the rows a system was fitted to"
+_FEW_ROWS = "it is slightly liberal, .05 to .08 at a nominal .05; few positives would break it further"
+_WHOLE_SET = frozenset(
+    {"auc", "average_precision", "precision_at_k", "recall_at_k", "lift_at_k"}
+    | {"f1", "precision", "recall", "balanced_accuracy", "matthews"}
+)
 
 
 def _of_clusters(
@@ -108,6 +116,8 @@ _ROWS = (
     _of_clusters("obuchowski", "clustered_mcnemar", _PASS_FAIL, _CLUSTERS),
     _of_clusters("durkalski", "clustered_mcnemar", _PASS_FAIL, _CLUSTERS, "mean_of_clusters"),
     _of_clusters("yang", "clustered_mcnemar", _PASS_FAIL, _CLUSTERS),
+    Method("delong", "set", "auc", frozenset({"auc"}), margin=True, breaks=_FEW_OF_A_CLASS, estimand="auc"),
+    Method("bootstrap_rows", "set", "set_level", _WHOLE_SET, margin=True, breaks=_FEW_ROWS),
 )
 
 METHODS: Mapping[str, Method] = {method.id: method for method in _ROWS}
