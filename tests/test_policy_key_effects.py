@@ -54,6 +54,9 @@ def beside(metric: str, *sizes: tuple[int, float, float], gains: int = 40) -> li
     ]
 
 
+TURNED = {"baseline": "candidate", "candidate": "baseline"}
+
+
 def rail(metric: str = "other", mode: str = "limit", **more: Any) -> dict[str, Any]:
     return {"metric": metric, "kind": "binary", "direction": "higher", "mode": mode, **more}
 
@@ -95,6 +98,38 @@ KINDS = [
 ]
 PARKED = [*counts(60, 5, 100), block(1, {"correct": 0, "status": "parked"}, {"correct": 1, "status": "ok"})]
 WORDS = [block(40, {"correct": "no"}, {"correct": "yes"}), block(60, {"correct": "yes"}, {"correct": "yes"})]
+
+
+def ranked(good: tuple[float, float], bad: tuple[float, float]) -> list[Block]:
+    """50 rows for each label and bad score; the candidate has the good one, and a correct answer."""
+    return [
+        block(
+            1,
+            {"score": bad_score, "correct": 0},
+            {"score": good_score, "correct": 1},
+            gold=label,
+            case=f"{label}{k % 25}",
+        )
+        for label, good_score in ((1, good[0]), (0, good[1]))
+        for bad_score in bad
+        for k in range(50)
+    ]
+
+
+RANKED = ranked((0.9, 0.1), (0.9, 0.1))
+WORSE_RANKED = [
+    {**row, **{side: {**row[side], "score": row[other]["score"]} for side, other in TURNED.items()}}
+    for row in RANKED
+]
+AT_K = {"kind": "precision_at_k", "k": 50, "metric": "score", "direction": "higher"}
+AT_THRESHOLD = {"kind": "f1", "metric": "score", "direction": "higher"}
+RANKING = {"kind": "average_precision", "metric": "score", "direction": "higher"}
+LABELS = {"items": {"label": "gold"}}
+WHOLE_SET = [
+    ("k", 50, 200, AT_K),
+    ("threshold", 0.5, 0.95, AT_THRESHOLD),
+    ("group", None, "case", RANKING),
+]
 VETO = rail(mode="no_regression")
 VETOED = beside("other", (180, 1, 1), (3, 0, 1), (17, 1, 0))
 WAIVER = {"rule": "guardrail:other", "owner": "o", "reason": "r", "expires": "2199-12-31"}
@@ -247,6 +282,26 @@ EFFECTS = [
         given={"gating": {"margin": 0.15}},
     ),
     Effect("Gating.suspect_gain", None, 0.1, ("promote", "inconclusive")),
+    # with k = all rows, a threshold above all scores, or groups of one label, no ranking differs
+    *[
+        Effect(f"Gating.{key}", old, new, ("promote", "inconclusive"), RANKED, {"gating": given, **LABELS})
+        for key, old, new, given in WHOLE_SET
+    ],
+    *[
+        Effect(
+            f"Guardrail.{key}",
+            old,
+            new,
+            ("block", "promote"),
+            WORSE_RANKED,
+            {"guardrails": [{**given, "mode": "no_regression"}], **LABELS},
+        )
+        for key, old, new, given in WHOLE_SET
+    ],
+    *[
+        Effect(f"Watch.{key}", old, new, NEVER, RANKED, {"watch": [given], **LABELS}, shows="watch.0.delta")
+        for key, old, new, given in WHOLE_SET
+    ],
     Effect(
         "Relative.relative",
         0.05,

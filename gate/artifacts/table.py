@@ -19,11 +19,11 @@ BoolArray = NDArray[np.bool_]
 class ReadRequest:
     """The columns that the policy names; nothing else in a file is looked at.
 
-    metrics: metric name -> kind ("binary" or "graded"). columns: text columns (slices, labels, comparable,
-    must_pass, show). optional: those of ``columns`` and ``metrics`` whose absence is no error (watch, show).
-    beside: those of ``optional`` that are only shown: no part of the identity, and no word where they are not
-    to be had. watched: metrics that no rule decides on; shown: columns that only show: no part of the
-    identity. where: column -> words of the rows that are read; the others are left out.
+    metrics: metric name -> kind ("binary", "graded", or "prediction": either). columns: text columns (slices,
+    labels, comparable, must_pass, show). optional: those of ``columns`` and ``metrics`` whose absence is no
+    error (watch, show). beside: those of ``optional`` that are only shown: no part of the identity, and no
+    word where they are not to be had. watched: metrics that no rule decides on; shown: columns that only
+    show: no part of the identity. where: column -> words of the rows that are read; the others are left out.
     failed, completed: column -> words that say that a run failed, or completed.
     mapping: name -> dotted path in the file. words: declared pass/fail words -> 1.0 or 0.0.
     id_declared: ``items.id`` is not the default, which formats with ids of their own ignore. labels: a second

@@ -88,7 +88,7 @@ def numbers(cells: Sequence[Any], rule: Rule, failed: BoolArray, ids: Sequence[s
 def _plain_numbers(cells: Sequence[Any], rule: Rule) -> FloatArray:
     """The column at once, as far as it is plain numbers; what is not, is no finite number here."""
     kinds = set(map(type, cells))
-    plain = {int, float, bool} if rule.kind == "binary" else {int, float}
+    plain = {int, float, bool} if rule.kind in _TRUTH else {int, float}
     if kinds == {str}:
         return _plain_texts(cells, rule)
     chosen = np.fromiter(map(plain.__contains__, map(type, cells)), np.bool_, len(cells))
@@ -111,6 +111,8 @@ def _plain_texts(cells: Sequence[str], rule: Rule) -> FloatArray:
     return np.fromiter(map(float, number_or_gap), np.float64, len(cells))
 
 
+_TRUTH = {"binary", "prediction"}
+"""Kinds of metrics that true and false are values of."""
 _FEW = 8
 """A text that occurs about so often is converted once."""
 
@@ -164,7 +166,7 @@ def _checked(value: float, rule: Rule) -> float:
 
 
 def _boolean(value: float, rule: Rule) -> float:
-    if rule.kind != "binary":
+    if rule.kind not in _TRUTH:
         raise _Unfit(
             f"a boolean in a metric of kind {rule.kind} (found {'true' if value else 'false'})",
             "declare kind: binary for pass/fail metrics",

@@ -114,7 +114,7 @@ def _veto_cautions(c: Tested, missed: float | None) -> Iterator[Caution]:
 
 def _noticed(c: Tested) -> Tested:
     """A watched metric never gates; that it got significantly worse is said all the same, and on top."""
-    evidence, delta, metric = c.evidence, c.sides.delta, c.asked.metric
+    evidence, delta, metric = c.evidence, c.sides.delta, c.asked.named
     p = evidence.p_two_sided if evidence.p_adjusted is None else evidence.p_adjusted
     if c.insufficient or p >= 2 * c.level:
         return c

@@ -51,7 +51,7 @@ def judge(c: Comparison) -> Reason:
     if other.status == reason.status:
         return reason
     text = (
-        f"{c.asked.metric}: {reason.status} when failed runs are read as {c.reading} ({c.named}), "
+        f"{c.asked.named}: {reason.status} when failed runs are read as {c.reading} ({c.named}), "
         f"{other.status} when they are read as {c.other.reading} ({c.other.named}): {FAILED_RUNS_DECIDE}"
     )
     return Reason(c.rule, INCONCLUSIVE, c.asked.metric, reason.observed, reason.required, text)
@@ -96,7 +96,7 @@ def _required(c: Tested | Untested) -> str:
 
 
 def _gating(c: Tested, margin: Margin) -> Reason:
-    required, metric, delta, interval = _required(c), c.asked.metric, c.sides.delta, c.evidence.interval
+    required, metric, delta, interval = _required(c), c.asked.named, c.sides.delta, c.evidence.interval
     if c.insufficient:
         return _reason(c, INCONCLUSIVE, required, c.insufficient)
     if margin.suspect_gain is not None and delta > margin.suspect_gain:
@@ -138,7 +138,7 @@ def _no_claim(c: Tested, margin: Margin) -> str:
 
 
 def _non_inferior(c: Tested, tolerance: Tolerance) -> Reason:
-    required, metric, most = _required(c), c.asked.metric, number(tolerance.amount)
+    required, metric, most = _required(c), c.asked.named, number(tolerance.amount)
     if not c.gated:
         return _not_gated(c)
     if c.insufficient:
@@ -151,7 +151,7 @@ def _non_inferior(c: Tested, tolerance: Tolerance) -> Reason:
 
 
 def _no_regression(c: Tested, veto: Veto) -> Reason:
-    required, metric, mde = _required(c), c.asked.metric, c.visible.mde
+    required, metric, mde = _required(c), c.asked.named, c.visible.mde
     if not c.gated:
         return _not_gated(c)
     if math.isnan(c.evidence.p_value):  # NaN is below no level, and would pass
@@ -172,13 +172,17 @@ def _no_regression(c: Tested, veto: Veto) -> Reason:
 
 def can_fire(c: Tested) -> bool:
     """Whether a veto could reject at its corrected level if every item, cluster or seed lost."""
+    if c.visible.unable:
+        return False
     return c.visible.clean_sweep is None or c.visible.clean_sweep < c.level
 
 
 def cannot_fire_words(c: Tested) -> str:
     """Why no result of this size could ever be a veto."""
+    if c.visible.unable:
+        return f"this veto can rest on nothing: {c.visible.unable}"
     return (
-        f"this veto cannot fire: even if {c.asked.metric} got worse everywhere, p would be "
+        f"this veto cannot fire: even if {c.asked.named} got worse everywhere, p would be "
         f"{p_value(c.visible.clean_sweep)}, not below {c.level:g}"
     )
 
@@ -198,13 +202,13 @@ def _limit(c: Limited) -> Reason:
         [f"at least {number(low)}"] * (low is not None) + [f"at most {number(high)}"] * (high is not None)
     ) + (f", proven at level {c.level:g}" if proven else "")
     if c.candidate is None:
-        return _reason(c, INCONCLUSIVE, required, c.insufficient or f"no value of {c.asked.metric}")
+        return _reason(c, INCONCLUSIVE, required, c.insufficient or f"no value of {c.asked.named}")
     ends = (c.candidate, c.candidate)
     if proven:
         if c.interval is None:
-            return _reason(c, INCONCLUSIVE, required, c.insufficient or f"no interval for {c.asked.metric}")
+            return _reason(c, INCONCLUSIVE, required, c.insufficient or f"no interval for {c.asked.named}")
         ends = (c.interval.low, c.interval.high)
-    shown = f"the candidate's {c.asked.metric} is {number(c.candidate)}"
+    shown = f"the candidate's {c.asked.named} is {number(c.candidate)}"
     shown += f" ({number(ends[0])} to {number(ends[1])})" if proven else ""
     if (high is not None and not at_least(high, ends[0])) or (low is not None and not at_least(ends[1], low)):
         return _reason(c, FAIL, required, f"{shown}, beyond the limit")
@@ -218,7 +222,7 @@ def _churn(c: Counted, most: MostLost) -> Reason:
     required = f"at most {number(most.share)} of the items lost"
     if c.share is None:
         return _reason(c, INCONCLUSIVE, required, "no pairs")
-    text = f"{c.found} of the items got worse in {c.asked.metric}"
+    text = f"{c.found} of the items got worse in {c.asked.named}"
     return _reason(c, PASS if at_least(most.share, c.share) else FAIL, required, text)
 
 

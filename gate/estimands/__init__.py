@@ -2,28 +2,57 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gate.estimands.clusters import of_clusters
 from gate.estimands.graded import GRADED
+from gate.estimands.groups import by_group
 from gate.estimands.model import Estimand, Sides, Spread
 from gate.estimands.pass_fail import AVERAGED, PASS_FAIL
 from gate.estimands.seeds import of_seeds
-from gate.estimands.selection import Selection, oriented_pairs, select
+from gate.estimands.selection import OneSide, Selection, one_side, oriented_pairs, select
+from gate.estimands.whole_set import Cut, of_the_whole_set
+from gate.policy.kinds import KINDS
 
-__all__ = ["Estimand", "Selection", "Sides", "Spread", "estimand_of", "oriented_pairs", "select"]
+__all__ = [
+    "Cut",
+    "Estimand",
+    "OneSide",
+    "Selection",
+    "Sides",
+    "Spread",
+    "by_group",
+    "estimand_of",
+    "one_side",
+    "oriented_pairs",
+    "select",
+]
 
 _ONE_RUN = {"binary": PASS_FAIL, "graded": GRADED}
 _AVERAGED = {"binary": AVERAGED, "graded": GRADED}
 
 
 def estimand_of(
-    kind: str, *, averaged: bool = False, clustered: bool = False, seeds: bool = False
+    kind: str,
+    *,
+    averaged: bool = False,
+    clustered: bool = False,
+    seeds: bool = False,
+    cut: Cut | None = None,
+    grouped: bool = False,
 ) -> Estimand:
     """How a metric of this kind is read.
 
     averaged: an item's value is the mean of several runs. clustered: items hang together in known clusters.
-    seeds: each item is one seed's result.
+    seeds: each item is one seed's result. cut: where a ranking is cut. grouped: the items are groups, each
+    with its own value of the metric.
     """
-    found = (_AVERAGED if averaged else _ONE_RUN)[kind]
+    facts = KINDS[kind]
+    if not (facts.by_item or grouped):
+        return of_the_whole_set(kind, cut or Cut())
+    found = (_AVERAGED if averaged else _ONE_RUN)["graded" if grouped else facts.tested_as]
+    if facts.ends is not None and found.ends is None:
+        found = replace(found, ends=facts.ends)
     if clustered:
         return of_clusters(found)
     return of_seeds(found) if seeds else found

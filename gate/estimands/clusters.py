@@ -11,7 +11,7 @@ import numpy as np
 from gate.artifacts.table import BoolArray, FloatArray
 from gate.estimands.graded import mean_error, sides, spread
 from gate.estimands.model import Estimand, Scale, Sides, Spread
-from gate.estimands.selection import Selection
+from gate.estimands.selection import OneSide, Selection
 from gate.pairing.model import IndexArray
 from gate.stats.cluster_data import Clusters, ClusterSummary, cluster_pairs, describe
 from gate.stats.clusters import cluster_cr2
@@ -73,10 +73,9 @@ def _unit_gains(selection: Selection) -> FloatArray:
     return _sample(selection).changes
 
 
-def _one_side(
-    values: FloatArray, clusters: IndexArray | None, level: float, _scale: Scale
-) -> tuple[Interval, str]:
+def _one_side(side: OneSide, level: float, _scale: Scale) -> tuple[Interval, str]:
     """CR2 t, and why there is no interval where there is none."""
+    values, clusters = side.values, side.clusters
     assert clusters is not None, "this estimand is for tables with clusters"
     data = cluster_pairs(np.zeros(len(values)), values, clusters)
     if not data.varies:

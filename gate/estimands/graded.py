@@ -8,8 +8,7 @@ import numpy as np
 
 from gate.artifacts.table import BoolArray, FloatArray
 from gate.estimands.model import Estimand, Scale, Sides, Spread
-from gate.estimands.selection import Selection, oriented_pairs
-from gate.pairing.model import IndexArray
+from gate.estimands.selection import OneSide, Selection, oriented_pairs
 from gate.stats import reference, single
 from gate.stats.results import Interval
 
@@ -56,10 +55,8 @@ def _unit_gains(selection: Selection) -> FloatArray:
     return selection.gains
 
 
-def _one_side(
-    values: FloatArray, _clusters: IndexArray | None, level: float, scale: Scale
-) -> tuple[Interval, str]:
-    found = single.mean(np.sort(values), level, scale)
+def _one_side(side: OneSide, level: float, scale: Scale) -> tuple[Interval, str]:
+    found = single.mean(np.sort(side.values), level, scale)
     return found.interval, found.insufficient
 
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from gate.artifacts.table import BoolArray, FloatArray
-from gate.estimands.selection import Selection
-from gate.pairing.model import IndexArray
+from gate.estimands.selection import OneSide, Selection
 from gate.stats.cluster_data import Clusters
 from gate.stats.pairs import Pairs
 from gate.stats.results import Interval
+from gate.stats.set_level import WholeSet
 
 Scale = tuple[float, float] | None
 
@@ -42,6 +44,11 @@ class Spread:
     variance: float | None
 
 
+def mean_value(side: OneSide) -> float | None:
+    """The mean over items, in an order that their ids do not change."""
+    return float(np.sort(side.values).mean()) if len(side.values) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Estimand:
     """One way to read a metric. Every question about kinds of metrics is asked here.
@@ -49,8 +56,9 @@ class Estimand:
     default_test: (null value, assurance) -> the test that ``auto`` means. sample: (selection, shift) -> what
     tests are given; shift r makes the tested difference gain - r * baseline. sides, spread: what is reported
     beside every test. units: (selection, mask) -> number of independent units (items, clusters) in the mask;
-    unit_gains: the gain of each of them. one_side: (values, their clusters, level, scale) -> interval of one
-    side's value, and why it is unknown. unit_facts: what is reported of the units.
+    unit_gains: the gain of each of them. one_side: (one side, level, scale) -> interval of its value, and why
+    it is unknown; value: that value, None where it has none. unit_facts: what is reported of the units.
+    too_small: why no rule may rest on so few rows.
 
     ends: the lowest and highest value that every metric of this kind can take, None where a policy says.
     pass_fail: each result is one pass or fail: discordant pairs, intervals on request, flips to a turn.
@@ -60,12 +68,14 @@ class Estimand:
     """
 
     default_test: Callable[[float, str], str]
-    sample: Callable[[Selection, float], Pairs | Clusters]
+    sample: Callable[[Selection, float], Pairs | Clusters | WholeSet]
     sides: Callable[[Selection], Sides]
     spread: Callable[[Selection], Spread]
     units: Callable[[Selection, BoolArray], int]
     unit_gains: Callable[[Selection], FloatArray]
-    one_side: Callable[[FloatArray, IndexArray | None, float, Scale], tuple[Interval, str]]
+    one_side: Callable[[OneSide, float, Scale], tuple[Interval, str]]
+    value: Callable[[OneSide], float | None] = mean_value
+    too_small: Callable[[Selection], str] = lambda _: ""
     unit_facts: Callable[[Selection], Mapping[str, Any]] = field(default=lambda _: {})
     ends: Scale = None
     exact_test: Callable[[float], str] | None = None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gate.artifacts.table import FloatArray
 from gate.estimands.graded import GRADED
 from gate.estimands.model import Scale
-from gate.pairing.model import IndexArray
+from gate.estimands.selection import OneSide
 from gate.stats import single
 from gate.stats.results import Interval
 
@@ -20,10 +19,8 @@ def _exact_test(null_value: float) -> str:
     return "mcnemar_exact" if null_value == 0 else "exact_unconditional"
 
 
-def _one_side(
-    values: FloatArray, _clusters: IndexArray | None, level: float, _scale: Scale
-) -> tuple[Interval, str]:
-    return single.proportion(values, level).interval, ""
+def _one_side(side: OneSide, level: float, _scale: Scale) -> tuple[Interval, str]:
+    return single.proportion(side.values, level).interval, ""
 
 
 AVERAGED = replace(GRADED, relative_by_item=False, ends=(0.0, 1.0), exact_test=_exact_test)

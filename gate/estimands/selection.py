@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ class Selection:
 
     positions: index of each pair in the table. baseline, candidate: values in the metric's own unit, in the
     order of ``positions``. gains: difference per pair after direction, positive is better; exact decimals
-    subtract exactly. sign: +1 for higher-is-better, -1 for lower-is-better.
+    subtract exactly. sign: +1 for higher-is-better, -1 for lower-is-better. samples: what was made of it.
     """
 
     table: PairedTable
@@ -28,12 +29,33 @@ class Selection:
     candidate: FloatArray
     gains: FloatArray
     sign: float
+    samples: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _pairs: dict[float, Pairs] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n(self) -> int:
         """Number of pairs."""
         return len(self.positions)
+
+
+@dataclass(frozen=True, slots=True)
+class OneSide:
+    """The values of one side, and where their items stand in the table."""
+
+    table: PairedTable
+    positions: IndexArray
+    values: FloatArray
+
+    @property
+    def clusters(self) -> IndexArray | None:
+        """The clusters of these items, None where there are none."""
+        return None if self.table.clusters is None else self.table.clusters[self.positions]
+
+
+def one_side(table: PairedTable, values: FloatArray) -> OneSide:
+    """The items that have a value on this side."""
+    positions = np.flatnonzero(np.isfinite(values))
+    return OneSide(table, positions, values[positions])
 
 
 def select(

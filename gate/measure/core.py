@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from gate.estimands import Estimand, Selection, oriented_pairs
+from gate.estimands import Estimand, OneSide, Selection, oriented_pairs
 from gate.measure.model import Asked, Evidence, Margin, Tested, Tolerance, Untested, Veto, Visible
 from gate.measure.setting import Setting, TestChoice
 from gate.measure.words import p_value
@@ -83,12 +82,12 @@ def effective_bound(amount: Amount, case: Case, *, sign: int, where: str) -> Bou
     """
     if isinstance(amount, float):
         return Bound(amount, sign * amount)
-    share, selection = amount.relative, case.selection
-    mean = float(np.mean(np.sort(selection.baseline))) if selection.n else 0.0
-    if selection.n and mean <= 0:
+    share, mean = amount.relative, baseline_value(case)
+    if case.selection.n and mean <= 0:
+        what = "mean" if case.estimand.by_item else f"{case.asked.kind}"
         raise GateError(
             "relative_baseline",
-            f"{where} is relative, but the baseline's mean is {mean:g}, so a share of it means nothing",
+            f"{where} is relative, but the baseline's {what} is {mean:g}, so a share of it means nothing",
             help="write the bound in the metric's own unit",
         )
     bound = share * mean
@@ -96,6 +95,13 @@ def effective_bound(amount: Amount, case: Case, *, sign: int, where: str) -> Bou
         return Bound(bound, sign * bound, shift=sign * share, relative=share)
     text = f"{where} is {share:g} of the observed baseline, taken as if it were known exactly: {bound:.6g}"
     return Bound(bound, sign * bound, relative=share, cautions=(Caution("relative_plugged_in", text),))
+
+
+def baseline_value(case: Case) -> float:
+    """The baseline's value on the selected items, in the metric's unit; 0 where it has none."""
+    selection = case.selection
+    side = OneSide(selection.table, selection.positions, selection.baseline)
+    return case.estimand.value(side) or 0.0
 
 
 def compare(
@@ -113,6 +119,10 @@ def compare(
     result = run_test(case, case.choice.method(estimand, bound.tested_null), bound)
     harm = isinstance(wanted, Veto)
     sides = estimand.sides(selection)
+    if math.isnan(sides.delta):
+        return Untested(
+            **case.header(), method=result.method, wanted=wanted, insufficient=result.insufficient
+        )
     return Tested(
         **case.header(),
         method=result.method,
@@ -122,7 +132,7 @@ def compare(
         visible=_visible(case, target if target > 0 else abs(sides.delta)),
         clusters=estimand.unit_facts(selection),
         insufficient=_data_row(case, result),
-        cautions=(*result.cautions, *_exact_disagrees(case, result, harm=harm)),
+        cautions=(*selection.metric.notes, *result.cautions, *_exact_disagrees(case, result, harm=harm)),
     )
 
 
@@ -189,17 +199,19 @@ def _data_row(case: Case, result: TestResult) -> str:
     if selection.table.identical:
         return SAME_FILE
     if selection.n < least:
-        counts = f"{int((selection.gains > 0).sum())} better, {int((selection.gains < 0).sum())} worse"
-        return f"{selection.n} items, fewer than items.min {least} ({counts})"
+        counts = f" ({int((selection.gains > 0).sum())} better, {int((selection.gains < 0).sum())} worse)"
+        counts = counts if case.estimand.by_item else ""
+        return f"{selection.n} items, fewer than items.min {least}{counts}"
     return result.insufficient
 
 
 def _exact_disagrees(case: Case, result: TestResult, *, harm: bool) -> tuple[Caution, ...]:
     """An approximate test of pass/fail that lets the candidate through where the exact one would not."""
     method, level = METHODS.get(result.method), case.asked.level
-    exact_test, pairs = case.estimand.exact_test, oriented_pairs(case.selection)
+    exact_test = case.estimand.exact_test
     if method is None or method.bounded or method.sample != "pairs" or case.asked.role == Role.WATCH:
         return ()
+    pairs = oriented_pairs(case.selection)
     if exact_test is None or not pairs.binary:
         return ()
     b, c, m = (pairs.c, pairs.b, -result.null_value) if harm else (pairs.b, pairs.c, result.null_value)

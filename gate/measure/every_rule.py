@@ -14,7 +14,7 @@ from gate.measure import rules
 from gate.measure.model import Comparison, Limited, Tested
 from gate.measure.one_sided import must_pass
 from gate.measure.sanity import doubts
-from gate.measure.setting import Setting
+from gate.measure.setting import Setting, own_table
 from gate.measure.unread import UnreadRuns, unread_runs
 from gate.pairing import PairedTable
 from gate.pairing.model import IndexArray
@@ -99,6 +99,7 @@ def _marked(text: str | None) -> bool:
 
 
 def _slices(policy: Policy, slices: Slices, table: PairedTable, setting: Setting) -> Iterator[Comparison]:
+    table = own_table(policy.gating, table, slices.by)
     for column in slices.by:
         names, of_item = slices_of(table, column)
         _refuse_many(column, len(names))
@@ -143,9 +144,11 @@ def _slice(
     any_size = replace(setting, min_items=1)
     proof = slices.mode == "non_inferior"
     found = rules.subset(policy.gating, rule, slices.tolerance, table, mask, any_size, proof=proof)
-    if found.n >= slices.min_items:
+    unable = found.visible.unable if isinstance(found, Tested) else found.insufficient
+    if found.n >= slices.min_items and not unable:
         return found
-    text = f"{found.n} items, fewer than slices.min_items {slices.min_items}: reported, not gated"
+    why = unable or f"{found.n} items, fewer than slices.min_items {slices.min_items}"
+    text = f"{why}: reported, not gated"
     return replace(found, gated=False, insufficient=text, other=None)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from gate.estimands import Sides
 from gate.measure.words import number, signed
+from gate.policy.kinds import metric_words
 from gate.stats.results import Interval
 from gate.values import Caution, Direction, Kind, Mode, Role
 
@@ -33,6 +34,11 @@ class Asked:
     level: float
     set: str | None = None
     first: bool = False
+
+    @property
+    def named(self) -> str:
+        """The metric in a sentence: "AUC of score"."""
+        return metric_words(self.metric, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +206,8 @@ class Visible:
 
     mde: smallest true difference seen 80 % of the time at the level (for a veto: the loss missed 20 % of the
     time at its corrected level). items_needed: for the effect that the rule is about. variance: of an item's
-    difference. clean_sweep: a veto's p if every item (cluster, seed) lost that can; then corrected.
+    difference. clean_sweep: a veto's p if every item (cluster, seed) lost that can; then corrected. unable:
+    why a veto on the whole set can rest on nothing; empty if it can.
     """
 
     mde: float | None = None
@@ -209,6 +216,7 @@ class Visible:
     correlation: float | None = None
     variance: float | None = None
     clean_sweep: float | None = None
+    unable: str = ""
 
 
 @dataclass(frozen=True, slots=True)

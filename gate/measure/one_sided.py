@@ -5,47 +5,41 @@ from __future__ import annotations
 import numpy as np
 
 from gate.artifacts.table import BoolArray
-from gate.estimands import select
+from gate.estimands import one_side, select
 from gate.measure.core import Case
 from gate.measure.item_facts import changes_of
 from gate.measure.model import Asked, Comparison, Counted, Limited, Limits, MostLost
 from gate.measure.setting import Setting, both_readings
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Gating, Guardrail
-from gate.stats.results import Interval
 from gate.values import LARGEST, Caution, Direction, Kind, Mode, Role
 
 
 def limit(rule: Guardrail, case: Case) -> Comparison:
     """An absolute limit on the candidate; with ``proven`` its whole interval must be within."""
     metric, table = case.selection.metric, case.selection.table
-    known = np.isfinite(metric.candidate)
-    values = metric.candidate[known]
-    interval, unknown = _interval(case, known) if rule.proven and len(values) else (None, "")
+    side, estimand = one_side(table, metric.candidate), case.estimand
+    n = len(side.values)
+    interval, unknown = None, ""
+    if rule.proven and n:
+        interval, unknown = estimand.one_side(side, case.asked.level, case.scale)
     return Limited(
-        **case.header() | {"n": len(values)},
+        **case.header() | {"n": n},
         method=interval.method if interval else "observed",
         wanted=Limits(rule.min, rule.max, rule.proven),
-        baseline=_shown_mean(metric),
-        candidate=float(np.sort(values).mean()) if len(values) else None,
+        baseline=_shown_value(case),
+        candidate=estimand.value(side),
         interval=interval,
         insufficient=unknown,
-        cautions=_cautions(table, len(values), case.setting),
+        cautions=(*metric.notes, *_cautions(table, n, case.setting)),
     )
 
 
-def _interval(case: Case, known: BoolArray) -> tuple[Interval, str]:
-    clusters = case.selection.table.clusters
-    labels = None if clusters is None else clusters[known]
-    values = case.selection.metric.candidate[known]
-    return case.estimand.one_side(values, labels, case.asked.level, case.scale)
-
-
-def _shown_mean(metric: PairedMetric) -> float | None:
+def _shown_value(case: Case) -> float | None:
     """Of the baseline, where its file has the column: what the limit is met beside. It decides nothing."""
-    values = np.sort(metric.baseline[np.isfinite(metric.baseline)])
-    within = len(values) > 0 and float(np.abs(values).max()) <= LARGEST
-    return float(values.mean()) if within else None
+    side = one_side(case.selection.table, case.selection.metric.baseline)
+    within = len(side.values) > 0 and float(np.abs(side.values).max()) <= LARGEST
+    return case.estimand.value(side) if within else None
 
 
 def churn(rule: Guardrail, case: Case) -> Comparison:

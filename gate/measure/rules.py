@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
-
 from gate.artifacts.table import BoolArray
 from gate.estimands import oriented_pairs, select
 from gate.measure.core import (
     Bound,
     Case,
+    baseline_value,
     choice_of,
     compare,
     effective_bound,
@@ -35,24 +34,26 @@ from gate.measure.model import (
     at_least,
 )
 from gate.measure.one_sided import churn, limit
-from gate.measure.setting import Setting, TestChoice, both_readings
+from gate.measure.setting import Setting, TestChoice, both_readings, own_table
 from gate.pairing import PairedMetric, PairedTable
-from gate.policy.model import Amount, Gating, Guardrail, Watch
+from gate.policy.model import Amount, Gating, Guardrail, Rule, Watch
 from gate.stats import power
 from gate.stats.cluster_data import tipping_points
 from gate.stats.distributions import binomial_sf
 from gate.stats.graded import clean_sweep
 from gate.stats.methods import METHODS
 from gate.stats.reference import reference
+from gate.stats.set_level import WholeSet
 from gate.values import Caution, Direction, Kind, Mode, Role
 
 
 def gating(rule: Gating, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
     """The gating metric: both margin rules are worked out, the policy's decides."""
     asked = asked_of(rule, rule_id, Role.GATING, Mode.GATING, setting.level)
+    table = own_table(rule, table)
 
     def measure(metric: PairedMetric) -> Comparison:
-        return _gating(rule, _case(asked, choice_of(rule), table, metric, setting))
+        return _gating(rule, _case(asked, rule, choice_of(rule), table, metric, setting))
 
     return both_readings(table.metrics[rule.metric], measure)
 
@@ -66,13 +67,14 @@ def asked_of(rule: Gating | Guardrail | Watch, rule_id: str, role: Role, mode: M
 
 def _case(
     asked: Asked,
+    rule: Rule | Watch,
     choice: TestChoice,
     table: PairedTable,
     metric: PairedMetric,
     setting: Setting,
     mask: BoolArray | None = None,
 ) -> Case:
-    estimand = setting.estimand(asked.kind, table, metric)
+    estimand = setting.estimand(rule, table, metric)
     return Case(asked, choice, estimand, select(table, metric, asked.direction, mask), setting)
 
 
@@ -99,7 +101,7 @@ def _gating(rule: Gating, case: Case) -> Comparison:
         observed=above_zero and at_least(base.sides.delta, bound.amount),
         tested=above_margin,
         seed_reading=reading,
-        reference=_reference_values(case) if by_item else {},
+        reference=_reference_values(case) if by_item else _resampled(case),
         items=items,
     )
     told = (*bound.cautions, *_margin_cautions(base, bound.amount), *flaky_cautions(items.flaky))
@@ -167,14 +169,30 @@ def _reference_values(case: Case) -> dict[str, float | None]:
     }
 
 
+MOST_ROWS_BESIDE = 100_000
+"""A bootstrap that only stands beside the deciding test is not worth minutes."""
+
+
+def _resampled(case: Case) -> dict[str, float | None]:
+    """The row bootstrap beside a test of the whole set that is none: it does not decide."""
+    sample = case.estimand.sample(case.selection, 0.0)
+    beside = isinstance(sample, WholeSet) and len(sample.tests) > 1 and sample.n <= MOST_ROWS_BESIDE
+    if not beside or case.choice.method(case.estimand, 0.0) == "bootstrap_rows":
+        return {}
+    found = run_test(case, "bootstrap_rows", Bound()).interval
+    known = math.isfinite(found.low)
+    return {"bootstrap_low": found.low if known else None, "bootstrap_high": found.high if known else None}
+
+
 def guardrail(rule: Guardrail, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
     """A guardrail in its mode."""
     mode = Mode(rule.mode)
     level = setting.veto_level if mode == Mode.NO_REGRESSION else setting.level
     asked = asked_of(rule, rule_id, Role.GUARDRAIL, mode, level)
+    table = own_table(rule, table)
 
     def case(metric: PairedMetric) -> Case:
-        return _case(asked, choice_of(rule), table, metric, setting)
+        return _case(asked, rule, choice_of(rule), table, metric, setting)
 
     measures: dict[str, Callable[[PairedMetric], Comparison]] = {
         "non_inferior": lambda m: _proof(case(m), _given(rule.tolerance), f"the tolerance of {rule.metric}"),
@@ -201,11 +219,20 @@ def _proof(case: Case, tolerance: Amount, where: str) -> Comparison:
 def _veto(case: Case, wanted: Veto) -> Comparison:
     """H0: there is no loss. What the data row says is a caution here, not a decision."""
     found = compare(case, wanted, Bound())
-    if isinstance(found, Tested) and case.estimand.by_item:
-        found = _with_sweep(found, case)
+    if isinstance(found, Tested):
+        found = _with_sweep(found, case) if case.estimand.by_item else _able(found, case)
     if not found.insufficient:
         return found
     return replace(found, cautions=(*found.cautions, Caution("weak_data", found.insufficient)))
+
+
+def _able(found: Tested, case: Case) -> Tested:
+    """A veto on the whole set: what keeps it from being one, and the least p that its test can give."""
+    unknown = found.insufficient if found.sides.delta != 0 and math.isinf(found.evidence.interval.low) else ""
+    unable = case.estimand.too_small(case.selection) or unknown
+    return replace(
+        found, visible=replace(found.visible, clean_sweep=found.evidence.smallest_p, unable=unable)
+    )
 
 
 def _with_sweep(found: Tested, case: Case) -> Tested:
@@ -249,7 +276,7 @@ def subset(
     asked = asked_of(rule, rule_id, Role.SLICE, mode, setting.level if proof else setting.veto_level)
 
     def measure(metric: PairedMetric) -> Comparison:
-        case = _case(asked, choice, table, metric, setting, mask)
+        case = _case(asked, rule, choice, table, metric, setting, mask)
         if proof:
             return _proof(case, _given(tolerance), f"the tolerance of {rule_id}")
         return _veto(case, _of_slice(tolerance, case))
@@ -261,16 +288,16 @@ def _of_slice(tolerance: Amount | None, case: Case) -> Veto:
     """A share of nothing is no loss that any set could see."""
     if tolerance is None or isinstance(tolerance, float):
         return Veto(tolerance)
-    selection = case.selection
-    mean = float(np.mean(np.sort(selection.baseline))) if selection.n else 0.0
-    return Veto(max(tolerance.relative * mean, 0.0), tolerance.relative)
+    return Veto(max(tolerance.relative * baseline_value(case), 0.0), tolerance.relative)
 
 
 def watched(watch: Watch, rule_id: str, table: PairedTable, setting: Setting) -> Comparison:
     """A metric that is only reported."""
     asked = asked_of(watch, rule_id, Role.WATCH, Mode.WATCH, setting.level)
     any_size = replace(setting, min_items=1)
-    return compare(_case(asked, TestChoice(), table, table.metrics[watch.metric], any_size), None, Bound())
+    table = own_table(watch, table)
+    case = _case(asked, watch, TestChoice(), table, table.metrics[watch.metric], any_size)
+    return compare(case, None, Bound())
 
 
 def _margin_cautions(base: Tested, margin: float) -> tuple[Caution, ...]:

@@ -13,6 +13,7 @@ from gate.estimands import estimand_of
 from gate.measure.model import ROUNDING, at_least
 from gate.measure.words import number
 from gate.pairing import PairedMetric, PairedTable
+from gate.policy.kinds import KINDS
 from gate.policy.model import Amount, Guardrail, Policy, Rule, Watch
 from gate.policy.rules import gating_id, named_guardrails
 from gate.values import Caution
@@ -43,6 +44,8 @@ class Bound:
 def doubts(policy: Policy, tables: Tables, seen: Mapping[str, float | None]) -> Iterator[tuple[str, Caution]]:
     """(rule id, caution) for every rule. seen: the smallest effect that a rule's items can see, if known."""
     for bound in _bounds(policy):
+        if not KINDS[bound.rule.kind].by_item:
+            continue  # its values are scores, not the metric
         metric = tables[bound.rule.set].metrics[bound.rule.metric]
         baseline = metric.baseline[np.isfinite(metric.baseline)]
         if baseline.size:
@@ -53,7 +56,7 @@ def doubts(policy: Policy, tables: Tables, seen: Mapping[str, float | None]) -> 
         metric = tables[rule.set].metrics[rule.metric]
         if isinstance(rule, Guardrail) and rule.mode == "limit":
             yield from ((rule_id, caution) for caution in _limit(rule, metric))
-        else:
+        elif KINDS[rule.kind].by_item:
             yield from ((rule_id, caution) for caution in _perfect(rule, metric))
 
 
@@ -66,7 +69,9 @@ def direction_doubts(
         *policy.guardrails,
         *(w for w in policy.watch if isinstance(w, Watch)),
     ]
-    declared = {rule.metric: rule.direction for rule in reversed(rules) if rule.set == item_set}
+    told_by_kind = {kind for kind, facts in KINDS.items() if facts.direction}
+    rules = [rule for rule in rules if rule.set == item_set and rule.kind not in told_by_kind]
+    declared = {rule.metric: rule.direction for rule in reversed(rules)}
     for metric, direction in declared.items():
         by_file, by_name = told.get(metric), direction_by_name(metric)
         if direction == "neutral":
@@ -147,6 +152,8 @@ def _limit(rule: Guardrail, metric: PairedMetric) -> list[Caution]:
     if ends is not None and low <= min(ends) and high >= max(ends):
         text = f"no value can break this limit: the metric lies between {min(ends):g} and {max(ends):g}"
         return [Caution("bound_guards_nothing", text)]
+    if not KINDS[rule.kind].by_item:
+        return []
     typical = _typical(metric.candidate[np.isfinite(metric.candidate)])
     if rule.max is None and 0 < low < 1 and typical >= LARGE:
         text = f"the limit min {low:g} looks like a share, but a typical value is {typical:g}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from gate.estimands import Estimand, estimand_of
+from gate.estimands import Cut, Estimand, by_group, estimand_of
 from gate.measure.model import Comparison
 from gate.measure.words import count
 from gate.pairing import PairedMetric, PairedTable
+from gate.policy.model import Rule, Watch
 from gate.values import Caution
 
 
@@ -28,10 +29,29 @@ class Setting:
     seeds: bool = False
     max_flaky_share: float | None = None
 
-    def estimand(self, kind: str, table: PairedTable, metric: PairedMetric) -> Estimand:
-        """How a metric of this kind is read from this table."""
-        clustered = table.clusters is not None
-        return estimand_of(kind, averaged=metric.averaged, clustered=clustered, seeds=self.seeds)
+    def estimand(self, rule: Rule | Watch, table: PairedTable, metric: PairedMetric) -> Estimand:
+        """How the metric of a rule is read from this table."""
+        return estimand_of(
+            rule.kind,
+            averaged=metric.averaged,
+            clustered=table.clusters is not None,
+            seeds=self.seeds,
+            cut=cut_of(rule),
+            grouped=rule.group is not None,
+        )
+
+
+def cut_of(rule: Rule | Watch) -> Cut:
+    """Where the metric of a rule cuts a ranking."""
+    given = {"k": rule.k, "threshold": rule.threshold}
+    return Cut(**{key: value for key, value in given.items() if value is not None})
+
+
+def own_table(rule: Rule | Watch, table: PairedTable, columns: Sequence[str] = ()) -> PairedTable:
+    """The table of a rule: with ``group``, its items are the groups. columns: that stay, one text a group."""
+    if rule.group is None:
+        return table
+    return by_group(table, rule.metric, rule.group, rule.kind, cut_of(rule), columns)
 
 
 @dataclass(frozen=True, slots=True)

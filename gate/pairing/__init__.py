@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from gate.artifacts.table import BoolArray, ItemTable
+import numpy as np
+
+from gate.artifacts.table import BoolArray, ItemTable, ObjectArray
 from gate.pairing.align import align, items_digest
 from gate.pairing.columns import cluster_codes, merged_column, refuse_unequal, shown_columns
+from gate.pairing.gold import positives
 from gate.pairing.model import (
     IndexArray,
     MetricRule,
@@ -56,7 +59,24 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
         cautions=(*baseline.cautions, *candidate.cautions),
         unread=(baseline.unread, candidate.unread),
         runs=(int((~baseline.failed).sum()), int((~candidate.failed).sum())),
+        positive=_gold(sides, rows, ids, metrics, rules) if rules.yes_no else None,
     )
+
+
+def _gold(
+    sides: tuple[Side, Side],
+    rows: tuple[IndexArray, IndexArray],
+    ids: ObjectArray,
+    metrics: dict[str, PairedMetric],
+    rules: PairingRules,
+) -> BoolArray:
+    """What the label says of every item that has a result."""
+    assert rules.label is not None, "the policy names the column of labels"
+    labels = merged_column(rules.label, sides, rows, ids)
+    wanted = np.zeros(len(ids), dtype=np.bool_)
+    for metric in metrics.values():
+        wanted |= np.isfinite(metric.candidate)
+    return positives(rules.label, labels, rules.label_words, ids, sides[1].path, wanted)
 
 
 def _known_orders(baseline: ItemTable, candidate: ItemTable) -> tuple[IndexArray, IndexArray] | None:

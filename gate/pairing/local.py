@@ -10,12 +10,13 @@ from gate.artifacts.likeness import mark_of
 from gate.artifacts.magnitude import out_of_range, outside_scale
 from gate.artifacts.table import ItemTable
 from gate.pairing import pair
+from gate.pairing.gold import scored
 from gate.pairing.model import NO_FILE, Artifact, Paired, PairingRules, SideFacts
 
 
 def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRules) -> Paired:
     """Read both files (the ``Pairer`` protocol says the rest)."""
-    first, second = _read(baseline, candidate)
+    first, second = (scored(table, rules) for table in _read(baseline, candidate))
     not_read = _not_read(rules, first, second)
     graded = {name: rule.scale for name, rule in rules.metrics.items() if rule.kind != "binary"}
     watched = frozenset(name for name, rule in rules.metrics.items() if not rule.decides)

@@ -9,7 +9,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gate.artifacts.table import FloatArray, ObjectArray, ReadRequest, Source, Unread
+from gate.artifacts.table import BoolArray, FloatArray, ObjectArray, ReadRequest, Source, Unread
+from gate.values import Caution
 
 IndexArray = NDArray[np.int64]
 NO_FILE: Final = "-"
@@ -22,7 +23,8 @@ class MetricRule:
 
     scale: (lowest, highest) in the metric's unit, None if not declared; (0, 1) for pass/fail.
     candidate_only: no rule looks at the baseline's values (an absolute limit). decides: some rule decides on
-    it. watched: it is reported on both sides whatever decides.
+    it. watched: it is reported on both sides whatever decides. made: ``accuracy``, ``brier`` or ``log_loss``,
+    where the item's label makes the value of what was read.
     """
 
     kind: str
@@ -31,6 +33,7 @@ class MetricRule:
     candidate_only: bool = False
     decides: bool = True
     watched: bool = False
+    made: str = ""
 
     @property
     def sign(self) -> float:
@@ -47,7 +50,8 @@ class MetricRule:
 class PairingRules:
     """What the policy says about items (``items.*``), reduced to what pairing needs.
 
-    copies_in_any_order: a copy with its rows in another order is the same run too.
+    copies_in_any_order: a copy with its rows in another order is the same run too. label_words: what labels
+    mean beside 0/1 and true/false. yes_no: a metric needs them to be one or the other.
     """
 
     metrics: Mapping[str, MetricRule]
@@ -60,6 +64,8 @@ class PairingRules:
     columns: tuple[str, ...] = ()
     show: tuple[str, ...] = ()
     copies_in_any_order: bool = False
+    label_words: Mapping[str, float] = field(default_factory=dict)
+    yes_no: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,7 @@ class PairedMetric:
     without any result on a side or, if larger, of runs. reading: how missing results are read here
     ("complete", "worst" or "drop"). other: the same metric under the other honest reading.
     failed: some of the missing results are runs that failed, so both readings must agree on the verdict.
+    notes: what was left out where its values were made.
     """
 
     baseline: FloatArray
@@ -84,6 +91,7 @@ class PairedMetric:
     reading: str = "complete"
     failed: bool = False
     other: PairedMetric | None = None
+    notes: tuple[Caution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,7 @@ class PairedTable:
     with a changed item. clusters: 0-based codes, None when the policy names no cluster.
     identical: the two files are one run, the same bytes (or a copy) and the same system in them. unread: per
     side, columns that may say that runs failed. runs: per side, how many are not known to have failed.
+    positive: what the items' gold labels say, None where no metric asks.
     """
 
     ids: ObjectArray
@@ -123,6 +132,7 @@ class PairedTable:
     cautions: tuple[tuple[str, str], ...] = ()
     unread: tuple[tuple[Unread, ...], tuple[Unread, ...]] = ((), ())
     runs: tuple[int, int] = (0, 0)
+    positive: BoolArray | None = None
 
 
 @dataclass(frozen=True, slots=True)

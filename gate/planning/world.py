@@ -64,6 +64,7 @@ def world_of(
     discordance: float | None = None,
 ) -> World:
     """Read the baseline's files as the policy says. share, discordance: declared noise of a re-run."""
+    refuse_kinds(policy)
     _refuse_noise(policy, share, discordance)
     own = _one_system(policy)
     files: dict[str | None, Files] = {None: Files(baseline, baseline)}
@@ -157,6 +158,17 @@ def _one_system(policy: Policy) -> Policy:
         artifacts = policy.artifacts.model_copy(update={"system": system.baseline})
         update["artifacts"] = artifacts
     return policy.model_copy(update=update)
+
+
+def refuse_kinds(policy: Policy) -> None:
+    """Runs are simulated item by item, which a metric of labels and ranks is not made of."""
+    for rule in (policy.gating, *policy.guardrails):
+        if rule.kind not in {"binary", "graded"}:
+            raise GateError(
+                "not_available",
+                f"{rule.metric} is of kind {rule.kind}, and results of that kind cannot be simulated",
+                help="gate run says the smallest difference that your items show, and how many are needed",
+            )
 
 
 def _refuse_noise(policy: Policy, share: float | None, discordance: float | None) -> None:

@@ -81,8 +81,9 @@ def _second_name(rule: Rule, first: Rule) -> str:
 
 def _labels(p: Policy) -> Iterator[Finding]:
     """Kinds that compare with a gold label; and a label, or a group, is no metric."""
-    watched = [(("watch", i), w) for i, w in enumerate(p.watch) if isinstance(w, Watch)]
-    for path, rule in (*_rules(p), *watched):
+    named: list[tuple[Path, Rule | Watch]] = [*_rules(p)]
+    named += [(("watch", i), w) for i, w in enumerate(p.watch) if isinstance(w, Watch)]
+    for path, rule in named:
         if KINDS[rule.kind].labels and p.items.label is None:
             message = f"kind {rule.kind} needs the column of gold labels"
             yield conflict(message, *path, "kind", advice="name it: items: {label: COLUMN}")
@@ -145,7 +146,9 @@ def _repeats(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     method = METHODS.get(rule.test)
     if p.items.repeat is None:
         if method is not None and kind_of_test(rule) == "binary" and "binary" not in method.kinds:
-            message = f"test {rule.test} is for graded metrics, but kind is {rule.kind} and there are no repeats"
+            message = (
+                f"test {rule.test} is for graded metrics, but kind is {rule.kind} and there are no repeats"
+            )
             able = sorted(test.id for test in named_tests("pairs", "binary"))
             advice = f"leave test out (auto), or choose one of {', '.join(able)}"
             yield conflict(message, *path, "test", advice=advice)

@@ -66,6 +66,11 @@ KEYS = ("k", "threshold", "group")
 """The keys that only some kinds take."""
 
 
+def metric_words(metric: str, kind: str) -> str:
+    """A metric in a sentence: its name, and what is made of the column where it is not its mean."""
+    return metric if kind in {"binary", "graded"} else f"{KINDS[kind].name} of {metric}"
+
+
 def kinds_with(key: str) -> Iterator[str]:
     """The kinds that take a key."""
     return (kind for kind, facts in KINDS.items() if key in facts.keys)

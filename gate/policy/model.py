@@ -364,7 +364,7 @@ def amount(value: Any) -> float:
 def is_share(kind: str, value: Any, *path: str | int) -> Iterator[Finding]:
     """For pass/fail an amount is a share of the items; 5 for 5 % is the usual slip."""
     facts = KINDS[kind]
-    if facts.ends == (0, 1) and isinstance(value, float) and not 0 <= value <= 1:
+    if facts.ends == (0.0, 1.0) and isinstance(value, float) and not 0 <= value <= 1:
         what = "is a share of the items for a pass/fail metric" if kind == "binary" else ""
         what = what or f"lies between 0 and 1 for {facts.name}"
         message = f"{path[-1]} {what} (found {value:g})"
@@ -393,7 +393,8 @@ def _rule(r: Rule) -> Iterator[Finding]:
     """What gating and guardrails share."""
     yield from measured(r)
     method, tested_as = METHODS.get(r.test), kind_of_test(r)
-    if tested_as != "binary" and method is not None and tested_as not in method.kinds:
+    mean = tested_as == "binary" and method is not None and method.sample != "set"  # or with repeats
+    if method is not None and not mean and tested_as not in method.kinds:
         made_for = "pass/fail metrics" if "binary" in method.kinds else "other metrics"
         advice = "" if tested_as == "graded" else f"tests that can: {takes_margin(tested_as)}"
         yield conflict(f"test {r.test} is for {made_for}, but kind is {r.kind}", "test", advice=advice)

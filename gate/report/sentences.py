@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gate.decide.verdict import Reason
-from gate.measure.words import count, number, p_value
+from gate.measure.words import count, number, p_value, signed
+from gate.policy.kinds import KINDS, metric_words
 from gate.report.figures import (
     amount,
     confidence,
@@ -15,7 +16,17 @@ from gate.report.figures import (
     span,
     whole,
 )
-from gate.report.model import Change, Changes, Comparison, ErrorFacts, Flaky, Gating, Report, Reports
+from gate.report.model import (
+    Change,
+    Changes,
+    Comparison,
+    Distribution,
+    ErrorFacts,
+    Flaky,
+    Gating,
+    Report,
+    Reports,
+)
 from gate.safe import cut
 from gate.values import Caution, Kind, Status, Verdict
 
@@ -134,7 +145,7 @@ def _delta(gating: Gating) -> str:
     interval = gating.interval
     return (
         f"{difference(gating.delta, gating.kind)}, paired {confidence(interval)} interval "
-        f"{span(interval)} ({gating.metric} {moved} on {count(gating.n, 'item')}, "
+        f"{span(interval)} ({metric_words(gating.metric, gating.kind)} {moved} on {count(gating.n, 'item')}, "
         f"{gating.direction} is better)"
     )
 
@@ -153,10 +164,19 @@ def evidence(gating: Gating, changes: Changes) -> str:
             f"c = {whole(pair.only_baseline)} only the baseline passes, "
             f"exact two-sided p {p_value(exact)}; {decides}"
         )
-    return (
-        f"{count(changes.gained_count, 'item')} better, {whole(changes.lost_count)} worse, "
-        f"two-sided {probability(gating.p_two_sided)}; {decides}"
-    )
+    two_sided = f"two-sided {probability(gating.p_two_sided)}; {decides}"
+    if not KINDS[gating.kind].by_item and (gating.distribution or Distribution()).counts is None:
+        return two_sided + _beside(gating)
+    return f"{count(changes.gained_count, 'item')} better, {whole(changes.lost_count)} worse, {two_sided}"
+
+
+def _beside(gating: Gating) -> str:
+    """The row bootstrap beside a test that is none."""
+    found = gating.reference or {}
+    low, high = found.get("bootstrap_low"), found.get("bootstrap_high")
+    if low is None or high is None:
+        return ""
+    return f"; by the row bootstrap [{signed(low)}, {signed(high)}]"
 
 
 def smallest_gain(gating: Gating) -> str:

@@ -20,6 +20,7 @@ from gate.measure.model import (
     Veto,
 )
 from gate.pairing import PairCounts
+from gate.policy.kinds import KINDS
 from gate.report import model
 from gate.stats.results import Interval
 from gate.values import Kind, Status
@@ -132,7 +133,7 @@ def _items(items: ItemFacts, *, challenged: bool) -> dict[str, Any]:
 
 
 def _discordant(asked: Asked, better: int, worse: int) -> model.Discordant | None:
-    return model.Discordant(better, worse) if asked.kind == Kind.BINARY else None
+    return model.Discordant(better, worse) if KINDS[asked.kind].tested_as == Kind.BINARY else None
 
 
 def _reading(c: Comparison) -> model.Reading:

@@ -13,7 +13,8 @@ from gate.artifacts.table import ReadRequest
 from gate.measure.sanity import direction_doubts
 from gate.pairing.local import pair_files
 from gate.pairing.model import NO_FILE, Artifact, MetricRule, Paired, Pairer, PairingRules
-from gate.policy.model import Guardrail, Items, Policy, Watch
+from gate.policy.kinds import KINDS
+from gate.policy.model import Guardrail, Items, Policy, Rule, Watch
 from gate.safe import examples
 from gate.values import GateError
 
@@ -44,6 +45,32 @@ class Use:
     scale: tuple[float, float] | None
     candidate_only: bool
     watched: bool
+    group: str | None = None
+
+    @property
+    def read_as(self) -> str:
+        """The kind of number in the file; ``text`` where it holds words."""
+        facts = KINDS[self.kind]
+        if self.kind == "accuracy":
+            return "text"
+        return "prediction" if "threshold" in facts.keys else "binary" if self.kind == "binary" else "graded"
+
+    def rule(
+        self, scale: tuple[float, float] | None, *, candidate_only: bool, decides: bool, watched: bool
+    ) -> MetricRule:
+        """What pairing is told of it."""
+        facts = KINDS[self.kind]
+        made = self.kind if facts.labels and facts.by_item else ""
+        kind = facts.tested_as if facts.by_item else "graded"
+        return MetricRule(
+            kind,
+            self.direction,
+            facts.ends if made else scale,
+            candidate_only=candidate_only,
+            decides=decides,
+            watched=watched,
+            made=made,
+        )
 
 
 def item_sets(
@@ -120,22 +147,20 @@ def _refuse_comparing(name: str | None, uses: list[Use]) -> None:
 
 
 def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
-    gating = policy.gating
-    yield (
-        gating.set,
-        Use(gating.metric, gating.kind, gating.direction, gating.scale, candidate_only=False, watched=False),
-    )
+    yield policy.gating.set, _rule_use(policy.gating)
     for rail in policy.guardrails:
-        yield rail.set, _guardrail_use(rail)
+        yield rail.set, _rule_use(rail)
     for entry in policy.watch:
         watch = entry if isinstance(entry, Watch) else Watch(metric=entry)
         way = "lower" if watch.direction == "lower" else "higher"
-        yield watch.set, Use(watch.metric, watch.kind, way, None, candidate_only=False, watched=True)
+        use = Use(watch.metric, watch.kind, way, None, candidate_only=False, watched=True, group=watch.group)
+        yield watch.set, use
 
 
-def _guardrail_use(rail: Guardrail) -> Use:
-    only = rail.mode == "limit"
-    return Use(rail.metric, rail.kind, rail.direction, rail.scale, candidate_only=only, watched=False)
+def _rule_use(rule: Rule) -> Use:
+    only = isinstance(rule, Guardrail) and rule.mode == "limit"
+    way, scale = rule.direction, rule.scale
+    return Use(rule.metric, rule.kind, way, scale, candidate_only=only, watched=False, group=rule.group)
 
 
 def _by_metric(uses: list[Use]) -> dict[str, list[Use]]:
@@ -178,11 +203,14 @@ def _request(
 ) -> ReadRequest:
     shown = [use for use in uses if use.candidate_only and side == "baseline"]
     sought = _by_metric([use for use in uses if use not in shown])
-    extra = {use.metric: use.kind for use in shown if _is_plain(policy, use) and use.metric not in sought}
-    metrics = extra | {metric: same[0].kind for metric, same in sought.items()}
+    extra = {use.metric: use.read_as for use in shown if _is_plain(policy, use) and use.metric not in sought}
+    metrics = extra | {metric: same[0].read_as for metric, same in sought.items()}
     optional = {metric for metric, same in sought.items() if same[0].watched} | extra.keys()
     columns = [*policy.items.comparable, *([policy.items.label] if policy.items.label else [])]
-    loose = [*_slice_columns(policy, name), *_must_pass_columns(policy, name), *policy.show]
+    columns += [metric for metric, kind in metrics.items() if kind == "text"]
+    metrics = {metric: kind for metric, kind in metrics.items() if kind != "text"}
+    groups = _groups(uses)
+    loose = [*_slice_columns(policy, name), *_must_pass_columns(policy, name), *groups, *policy.show]
     optional |= {column for column in loose if column not in columns}
     return ReadRequest(
         metrics=metrics,
@@ -195,7 +223,7 @@ def _request(
         beside=frozenset(extra),
         watched=frozenset(metric for metric, same in sought.items() if same[0].watched),
         shown=frozenset(policy.show)
-        - {*columns, *_slice_columns(policy, name), *_must_pass_columns(policy, name)},
+        - {*columns, *_slice_columns(policy, name), *_must_pass_columns(policy, name), *groups},
         format=policy.artifacts.format,
         system=system,
         mapping=dict(policy.artifacts.mapping),
@@ -215,6 +243,10 @@ def _slice_columns(policy: Policy, name: str | None) -> list[str]:
     return list(policy.slices.by) if policy.slices is not None and name == policy.gating.set else []
 
 
+def _groups(uses: list[Use]) -> list[str]:
+    return list(dict.fromkeys(use.group for use in uses if use.group is not None))
+
+
 def _must_pass_columns(policy: Policy, name: str | None) -> list[str]:
     named = policy.items.must_pass
     return [named] if isinstance(named, str) and name == policy.gating.set else []
@@ -224,9 +256,7 @@ def _pairing_rules(policy: Policy, name: str | None, uses: list[Use]) -> Pairing
     metrics: dict[str, MetricRule] = {}
     for metric, same in _by_metric(uses).items():
         deciding = [use for use in same if not use.watched]
-        metrics[metric] = MetricRule(
-            same[0].kind,
-            same[0].direction,
+        metrics[metric] = same[0].rule(
             _scale(same),
             candidate_only=bool(deciding) and all(use.candidate_only for use in deciding),
             decides=bool(deciding),
@@ -241,8 +271,10 @@ def _pairing_rules(policy: Policy, name: str | None, uses: list[Use]) -> Pairing
         reduce=items.reduce,
         label=items.label,
         comparable=tuple(items.comparable),
-        columns=(*_slice_columns(policy, name), *_must_pass_columns(policy, name)),
+        columns=(*_slice_columns(policy, name), *_must_pass_columns(policy, name), *_groups(uses)),
         show=tuple(policy.show),
         # On the gating metric equal values never pass: there the test says that the systems never differ.
         copies_in_any_order=name != policy.gating.set,
+        label_words=pass_fail_words(policy.artifacts.labels),
+        yes_no=any(KINDS[use.kind].labels == "yes_no" for use in uses),
     )

@@ -50,9 +50,9 @@ def _held(state: CycleState) -> str:
 
 def _gating_blocked(c: Tested | Untested, margin: Margin) -> str:
     if isinstance(c, Tested) and c.evidence.worse:
-        return f"do not release: {c.asked.metric} got worse; look at the lost items first"
+        return f"do not release: {c.asked.named} got worse; look at the lost items first"
     return (
-        f"do not release: the gain in {c.asked.metric} is smaller than the margin {number(margin.amount)} "
+        f"do not release: the gain in {c.asked.named} is smaller than the margin {number(margin.amount)} "
         "that was agreed to be worth a release"
     )
 
@@ -97,7 +97,7 @@ def _no_more_items(c: Tested, margin: Margin) -> str:
     if c.insufficient:
         return f"{c.insufficient}; this set cannot carry the claim"
     if c.delta <= 0:
-        metric = c.asked.metric
+        metric = c.asked.named
         return f"no gain was observed in {metric}: more items need not help, the candidate must get better"
     if c.delta < margin.amount:
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,15 @@ from gate.stats.labelled import LabelledRows
 from gate.stats.pairs import Ints
 from gate.stats.ranking import auc_metric, bootstrapped, placements
 from gate.stats.results import Interval, Settings, TestResult
-from gate.stats.set_level import SetLevel, no_spread, one_label, too_few_changes, too_few_rows
+from gate.stats.set_level import (
+    SetLevel,
+    WholeSet,
+    few_rows,
+    no_spread,
+    one_label,
+    too_few_changes,
+    too_few_rows,
+)
 from gate.values import Caution
 
 FEWEST_FOR_DELONG = 10
@@ -50,6 +58,26 @@ def delong(rows: LabelledRows, ask: Settings) -> SetLevel:
 def auc_bootstrap(rows: LabelledRows, ask: Settings) -> SetLevel:
     """Row bootstrap of the AUC difference, positives and negatives drawn apart; shown beside ``delong``."""
     return bootstrapped("auc", rows, auc_metric, ask, by_label=True)
+
+
+def auc_set(rows: LabelledRows) -> WholeSet:
+    """The AUC as a sample: DeLong's test and the row bootstrap."""
+
+    def alone(level: float) -> tuple[Interval, str]:
+        """DeLong's interval of one AUC: beside a constant score, whose AUC is 1/2 without any spread."""
+        constant = replace(rows, baseline=np.zeros(rows.n), plans={})
+        found = delong(constant, Settings(0.0, level)).test
+        low, high = found.interval.low + 0.5, found.interval.high + 0.5
+        return replace(found.interval, low=max(low, 0.0), high=min(high, 1.0)), found.insufficient
+
+    found = delong(rows, Settings(0.0, 0.025))
+    return WholeSet(
+        rows.n,
+        (found.baseline, found.candidate),
+        {"delong": lambda ask: delong(rows, ask), "bootstrap_rows": lambda ask: auc_bootstrap(rows, ask)},
+        alone,
+        few_rows(rows.n, rows.positives, rows.negatives, FEWEST_FOR_DELONG),
+    )
 
 
 @dataclass(frozen=True, slots=True)

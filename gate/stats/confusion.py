@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.stats.pairs import Floats, Ints
-from gate.stats.results import Settings
+from gate.stats.results import Interval, Settings
 from gate.stats.set_level import (
     FEWEST_OF_A_CLASS,
     Resampling,
     SetLevel,
+    WholeSet,
     bootstrap_rows,
+    few_rows,
     no_spread,
     one_label,
     too_few_changes,
@@ -61,7 +63,8 @@ def confusion_test(cells: Ints, measure: str, ask: Settings) -> SetLevel:
         def one(x: Floats) -> Floats:  # [.., label, says positive]
             return of(x[..., 1, 1], x[..., 0, 1], x[..., 1, 0], x[..., 0, 0])
 
-        return one(drawn.sum(axis=-1)), one(drawn.sum(axis=-2))
+        old, new = _by_side(drawn)
+        return one(old), one(new)
 
     def draw(count: int, rng: np.random.Generator) -> Floats:
         drawn = np.empty((count, 2, 2, 2))
@@ -79,6 +82,39 @@ def confusion_test(cells: Ints, measure: str, ask: Settings) -> SetLevel:
     found = too_few_rows(found, n, positives, n - positives, FEWEST_OF_A_CLASS)
     changed = int(cells[:, 0, 1].sum() + cells[:, 1, 0].sum())
     return too_few_changes(found, changed, ask.level, "rows are predicted differently")
+
+
+def confusion_set(cells: Ints, measure: str) -> WholeSet:
+    """A measure of the joint cells, with its row bootstrap, as a sample."""
+
+    def alone(level: float) -> tuple[Interval, str]:
+        """Beside predictions that are all negative, whose measure is the same in every resample."""
+        found = confusion_test(_beside_negatives(cells), measure, Settings(0.0, level))
+        low, high = found.test.interval.low + found.baseline, found.test.interval.high + found.baseline
+        return Interval(low, high, 1 - 2 * level, found.test.method), found.test.insufficient
+
+    n, positives = int(cells.sum()), int(cells[1].sum())
+    of = MEASURES[measure]
+    old, new = (of(x[1, 1], x[0, 1], x[1, 0], x[0, 0]) for x in _by_side(cells.astype(np.float64)))
+    both = 0 < positives < n
+    return WholeSet(
+        n,
+        (float(old), float(new)) if both else (math.nan, math.nan),
+        {"bootstrap_rows": lambda ask: confusion_test(cells, measure, ask)},
+        alone,
+        few_rows(n, positives, n - positives, FEWEST_OF_A_CLASS),
+    )
+
+
+def _beside_negatives(cells: Ints) -> Ints:
+    found = np.zeros_like(cells)
+    found[:, 0, :] = cells.sum(axis=1)
+    return found
+
+
+def _by_side(cells: Floats) -> tuple[Floats, Floats]:
+    """[.., label, says positive] of the baseline and of the candidate."""
+    return cells.sum(axis=-1), cells.sum(axis=-2)
 
 
 def f1(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:  # noqa: ARG001

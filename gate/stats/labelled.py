@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +27,21 @@ class LabelledRows:
 
     positive: bool[n]. baseline, candidate: float64[n], finite, a larger score is nearer to the positive
     label; equal scores are ties, and a difference in the last bit is a difference. groups: int64[n], the
-    row's group (a query, a case), or None. Build with ``labelled``.
+    row's group (a query, a case), or None. plans: how their metrics are resampled, made once.
+    Build with ``labelled``.
     """
 
     positive: Flags
     baseline: Floats
     candidate: Floats
     groups: Ints | None = None
+    plans: dict[str, Resampling] = field(default_factory=dict, repr=False, compare=False)
+
+    def plan(self, name: str, make: Callable[[], Resampling]) -> Resampling:
+        """The plan of that name: sorted once, whatever is asked of it."""
+        if name not in self.plans:
+            self.plans[name] = make()
+        return self.plans[name]
 
     @property
     def n(self) -> int:

@@ -51,7 +51,7 @@ class Method:
     @property
     def sample(self) -> Sample:
         """What it is given: single pairs, the totals of clusters, or all rows of the set."""
-        return self.form if self.form in {"clusters", "set"} else "pairs"  # type: ignore[return-value]
+        return self.form if self.form in {"clusters", "set"} else "pairs"
 
     @property
     def of_changes(self) -> bool:

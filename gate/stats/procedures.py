@@ -11,16 +11,17 @@ from gate.stats import binary, guards
 from gate.stats.bounds import Scale, difference_bounds, within
 from gate.stats.cluster_data import Clusters
 from gate.stats.clusters import guarded
-from gate.stats.methods import METHODS, Method, named_tests
+from gate.stats.methods import METHODS, Method, Sample, named_tests
 from gate.stats.pairs import Pairs
 from gate.stats.results import Settings, TestResult
 from gate.stats.seeding import DEFAULT_RESAMPLES
+from gate.stats.set_level import WholeSet
 from gate.values import GateError
 
 
 def run(
     method_id: str,
-    sample: Pairs | Clusters,
+    sample: Pairs | Clusters | WholeSet,
     null_value: float,
     level: float,
     *,
@@ -37,7 +38,7 @@ def run(
     method = _method(method_id, sample)
     if not 0 < level < 0.5:
         raise GateError("bad_level", f"the one-sided level must lie between 0 and 0.5 (found {level:g})")
-    if "graded" not in method.kinds and not sample.binary:
+    if not isinstance(sample, WholeSet) and "graded" not in method.kinds and not sample.binary:
         raise GateError(
             "wrong_kind",
             f"{method_id} is for pass/fail scores of one run an item (found other values)",
@@ -65,14 +66,22 @@ def p_of_counts(method_id: str, b: int, c: int, n: int, null_value: float, level
     return found
 
 
-def _method(method_id: str, sample: Pairs | Clusters) -> Method:
-    clustered = isinstance(sample, Clusters)
+def _method(method_id: str, sample: Pairs | Clusters | WholeSet) -> Method:
     method = METHODS.get(method_id)
-    if method is None or (method.sample == "clusters") is not clustered:
-        known = ", ".join(other.id for other in named_tests("clusters" if clustered else "pairs"))
-        what = f"no {'cluster ' if clustered else ''}test"
+    form, able = _able(sample)
+    if method is None or method.sample != form or (form == "set" and method_id not in able):
+        known = ", ".join(able)
+        what = f"no {'cluster ' if form == 'clusters' else ''}test"
         raise GateError("unknown_test", f"there is {what} {method_id!r}", help=f"one of: {known}")
     return method
+
+
+def _able(sample: Pairs | Clusters | WholeSet) -> tuple[Sample, list[str]]:
+    """What a sample is, and the tests of it."""
+    if isinstance(sample, WholeSet):
+        return "set", list(sample.tests)
+    form: Sample = "clusters" if isinstance(sample, Clusters) else "pairs"
+    return form, [other.id for other in named_tests(form)]
 
 
 def _function(method: Method, suffix: str = "") -> Any:
@@ -127,6 +136,10 @@ def _clusters(method: Method, data: Clusters, settings: Settings) -> TestResult:
     return guarded(_function(method)(data, settings), data, settings.scale)
 
 
+def _set(method: Method, whole: WholeSet, settings: Settings) -> TestResult:
+    return whole.test(method.id, settings).test
+
+
 _FORMS: dict[str, Callable[[Method, Any, Settings], TestResult]] = {
     "counts": _counts,
     "t": _t,
@@ -135,6 +148,7 @@ _FORMS: dict[str, Callable[[Method, Any, Settings], TestResult]] = {
     "ranks": _ranks,
     "bounded": _bounded,
     "clusters": _clusters,
+    "set": _set,
 }
 
 

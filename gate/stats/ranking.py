@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gate.stats.labelled import Flags, LabelledRows, Metric, distinct_rows, row_resampling
-from gate.stats.pairs import Floats, Ints, Pairs, pair
-from gate.stats.results import Settings
+from gate.stats.pairs import Floats, Ints
+from gate.stats.results import Interval, Settings
 from gate.stats.set_level import (
     FEWEST_OF_A_CLASS,
+    Resampling,
     SetLevel,
+    WholeSet,
     bootstrap_rows,
+    few_rows,
     insufficient,
     no_spread,
     one_label,
@@ -186,14 +189,14 @@ def lift_at_k(rows: LabelledRows, k: float, ask: Settings) -> SetLevel:
 
 @dataclass(frozen=True, slots=True)
 class GroupValues:
-    """A ranking metric within each group (a query, a case): one paired value a group, in no special order.
+    """A ranking metric within each group (a query, a case), for any test of the mean over groups.
 
-    pairs: the groups as pairs, for any test of the mean difference over groups; None where no group has a
-    value. skipped: groups without a positive row, on which the metric has none.
+    groups: int64[g], codes of the groups that have a value; baseline, candidate: float64[g], their values.
     """
 
-    pairs: Pairs | None
-    skipped: int
+    groups: Ints
+    baseline: Floats
+    candidate: Floats
 
 
 def group_values(rows: LabelledRows, make: Maker, *, needs_positive: bool = True) -> GroupValues:
@@ -205,27 +208,66 @@ def group_values(rows: LabelledRows, make: Maker, *, needs_positive: bool = True
         raise ValueError("rows have no groups")
     order = np.argsort(rows.groups, kind="stable")
     edges = np.flatnonzero(np.diff(rows.groups[order])) + 1
-    old, new = [], []
+    groups, old, new = [], [], []
     for members in np.split(order, edges):
         positive = rows.positive[members]
         if needs_positive and not positive.any():
             continue
         once = np.ones(members.size, dtype=np.int64)
+        groups.append(int(rows.groups[members[0]]))
         old.append(float(make(positive, rows.baseline[members])(once)))
         new.append(float(make(positive, rows.candidate[members])(once)))
-    return GroupValues(pair(old, new) if old else None, edges.size + 1 - len(old))
+    return GroupValues(np.array(groups, dtype=np.int64), np.array(old), np.array(new))
 
 
 def bootstrapped(name: str, rows: LabelledRows, make: Maker, ask: Settings, *, by_label: bool) -> SetLevel:
     """Row bootstrap of a ranking metric; by_label: positives and negatives are drawn apart."""
     if rows.positives == 0 or rows.negatives == 0:
         return no_spread("bootstrap_rows", rows.n, (math.nan, math.nan), ask, one_label(rows.n))
+    found = bootstrap_rows(rows.plan(name, lambda: _plan(name, rows, make, by_label=by_label)), ask)
+    return too_few_rows(found, rows.n, rows.positives, rows.negatives, FEWEST_OF_A_CLASS)
+
+
+def alone(rows: LabelledRows, make: Maker, level: float, *, by_label: bool) -> tuple[Interval, str]:
+    """Percentile interval of the candidate's own value by the row bootstrap, and why there is none."""
+    if rows.positives == 0 or rows.negatives == 0:
+        found = no_spread(
+            "bootstrap_rows", rows.n, (math.nan, math.nan), Settings(0.0, level), one_label(rows.n)
+        )
+    else:
+        plan = _plan("alone", rows, make, by_label=by_label, beside=_nothing)
+        found = bootstrap_rows(plan, Settings(0.0, level))
+    return found.test.interval, found.test.insufficient
+
+
+def _nothing(times: Ints) -> Floats:
+    return np.zeros(times.shape[:-1])
+
+
+def _plan(
+    name: str, rows: LabelledRows, make: Maker, *, by_label: bool, beside: Metric | None = None
+) -> Resampling:
+    """beside: what stands in the baseline's place."""
     distinct, counts, digest = distinct_rows(rows)
     strata = distinct.positive.astype(np.int64) if by_label else np.zeros(counts.size, dtype=np.int64)
-    sides = (make(distinct.positive, distinct.baseline), make(distinct.positive, distinct.candidate))
-    plan = row_resampling(name, sides, counts, strata, digest)
-    found = bootstrap_rows(plan, ask)
-    return too_few_rows(found, rows.n, rows.positives, rows.negatives, FEWEST_OF_A_CLASS)
+    baseline = beside or make(distinct.positive, distinct.baseline)
+    sides = (baseline, make(distinct.positive, distinct.candidate))
+    return row_resampling(name, sides, counts, strata, digest)
+
+
+def ranked_set(
+    rows: LabelledRows, make: Maker, test: Callable[[Settings], SetLevel], *, by_label: bool
+) -> WholeSet:
+    """A ranking metric, with its row bootstrap, as a sample. test: one of this module's, on these rows."""
+    once = np.ones(rows.n, dtype=np.int64)
+    sides = tuple(float(make(rows.positive, s)(once)) for s in (rows.baseline, rows.candidate))
+    return WholeSet(
+        rows.n,
+        (sides[0], sides[1]) if rows.positives and rows.negatives else (math.nan, math.nan),
+        {"bootstrap_rows": test},
+        lambda level: alone(rows, make, level, by_label=by_label),
+        few_rows(rows.n, rows.positives, rows.negatives, FEWEST_OF_A_CLASS),
+    )
 
 
 def _within_cut(

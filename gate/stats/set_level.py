@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,6 +19,8 @@ FEWEST_ROWS = 50
 FEWEST_OF_A_CLASS = 20
 MOST_DRAWS = 500_000_000
 """Row draws that a raised number of resamples may cost."""
+FEWEST_RESAMPLES = 1_999
+"""What is drawn at least, where the usual number would cost more than ten times as many draws as that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class Resampling:
 
     baseline, candidate: the observed values. draw: B, generator -> B resampled differences candidate -
     baseline. digest: SHA-256 of the sorted rows, from which the seed derives. work: numbers drawn for one
-    resample. sign: -1 where a lower value is better. decimals: at which differences are equal.
+    resample. sign: -1 where a lower value is better. decimals: at which differences are equal. drawn: what
+    was drawn already, by number and seed: one null value after another asks for the same differences.
     """
 
     name: str
@@ -52,6 +55,43 @@ class Resampling:
     draw: Callable[[int, np.random.Generator], Floats]
     sign: int = 1
     decimals: int = 12
+    drawn: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False, compare=False)
+
+    def differences(self, count: int, seed: int) -> Floats:
+        """So many resampled differences, positive is better."""
+        if (count, seed) not in self.drawn:
+            found = self.sign * self.draw(count, generator(seed))
+            self.drawn[count, seed] = _tidy(found, self.decimals)
+        return self.drawn[count, seed]
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSet:
+    """A metric of the whole set on n rows, ready for its tests: the sample of the form ``set``.
+
+    tests: method id -> test, from ``Settings``. sides: the observed values of baseline and candidate, NaN
+    where they have none. alone: interval of the candidate's own value at a one-sided level, and why there is
+    none. too_small: why no rule may rest on so few rows, whatever a test says; empty if they are enough.
+    found: the tests that were run.
+    """
+
+    n: int
+    sides: tuple[float, float]
+    tests: Mapping[str, Callable[[Settings], SetLevel]]
+    alone: Callable[[float], tuple[Interval, str]]
+    too_small: str = ""
+    found: dict[tuple[str, Settings], SetLevel] = field(default_factory=dict, repr=False, compare=False)
+
+    def test(self, method_id: str, ask: Settings) -> SetLevel:
+        """One test, run once."""
+        if (method_id, ask) not in self.found:
+            self.found[method_id, ask] = self.tests[method_id](ask)
+        return self.found[method_id, ask]
+
+    @property
+    def standard_error(self) -> float:
+        """Of the difference, by the first test that was run; NaN where it is not known."""
+        return next((found.standard_error for found in self.found.values()), math.nan)
 
 
 def bootstrap_rows(plan: Resampling, ask: Settings) -> SetLevel:
@@ -64,12 +104,14 @@ def bootstrap_rows(plan: Resampling, ask: Settings) -> SetLevel:
     """
     null_value, level = ask.null_value, ask.level
     count = enough_resamples(ask.resamples, level)
+    if count * plan.work > 10 * MOST_DRAWS:
+        count = min(count, enough_resamples(FEWEST_RESAMPLES, level))
     for more in (count, *(step for step in LADDER if step > count)):
         if more > count and more * plan.work > MOST_DRAWS:
             break
         count = more
         used = seed_from(f"bootstrap_rows {plan.name}", count, plan.digest) if ask.seed is None else ask.seed
-        deltas = _tidy(plan.sign * plan.draw(count, generator(used)), plan.decimals)
+        deltas = plan.differences(count, used)
         if deltas.min() == deltas.max():
             return no_spread("bootstrap_rows", plan.n, (plan.baseline, plan.candidate), ask, sign=plan.sign)
         outcome = percentile_counts(deltas, null_value, level)
@@ -110,13 +152,17 @@ def one_label(n: int) -> str:
 
 def too_few_rows(found: SetLevel, n: int, positives: int, negatives: int, fewest_of_a_class: int) -> SetLevel:
     """Refuse below 50 rows and below the fewest positives or negatives; the numbers stay."""
-    reason = ""
+    return insufficient(found, few_rows(n, positives, negatives, fewest_of_a_class))
+
+
+def few_rows(n: int, positives: int, negatives: int, fewest_of_a_class: int) -> str:
+    """Why so few rows carry no claim; empty if they can."""
     if n < FEWEST_ROWS:
-        reason = f"metrics of a whole set need at least {FEWEST_ROWS} rows (found {n})"
-    elif min(positives, negatives) < fewest_of_a_class:
+        return f"metrics of a whole set need at least {FEWEST_ROWS} rows (found {n})"
+    if min(positives, negatives) < fewest_of_a_class:
         few, name = min((positives, "positive"), (negatives, "negative"))
-        reason = f"at least {fewest_of_a_class} {name} rows are needed (found {few})"
-    return insufficient(found, reason)
+        return f"at least {fewest_of_a_class} {name} rows are needed (found {few})"
+    return ""
 
 
 def too_few_changes(found: SetLevel, changed: int, level: float, what: str) -> SetLevel:

@@ -14,9 +14,11 @@ from gate.estimands.graded import GRADED
 from gate.measure import rules
 from gate.measure.core import Case, choice_of
 from gate.measure.model import Tested, Veto
+from gate.policy.kinds import KINDS
 from gate.stats.cluster_data import Clusters
 from gate.stats.methods import METHODS
 from gate.stats.pairs import Pairs, from_differences
+from gate.stats.set_level import WholeSet
 from gate.values import Kind, Mode, Role
 
 OLD, NEW = [1.0, 2.0, 3.0, 9.0] * 10, [2.0, 2.0, 4.0, 8.0] * 10
@@ -29,13 +31,21 @@ def test_every_kind_has_a_test_for_its_sample(
 ) -> None:
     found = estimand_of(kind, averaged=averaged, clustered=clustered, seeds=seeds)
     made = table([0.0, 1.0] * 20, [1.0, 1.0] * 20, clusters=[k % 10 for k in range(40)])
+    made = replace(made, positive=np.arange(40) % 3 == 0)
     sample = found.sample(select(made, made.metrics["m"], "higher"), 0.0)
+    if not KINDS[kind].by_item:
+        assert isinstance(sample, WholeSet)
+        method = METHODS[found.default_test(0.1, "standard")]
+        assert (method.sample, method.margin) == ("set", True)
+        assert kind in method.kinds
+        assert method.id in sample.tests
+        return
     assert isinstance(sample, Clusters if clustered else Pairs)
     for null_value, assurance in itertools.product((0.0, 0.1), ("standard", "guaranteed")):
         method = METHODS[found.default_test(null_value, assurance)]
         assert method.sample == ("clusters" if clustered else "pairs")
         assert method.margin or null_value == 0.0
-        assert clustered or ("graded" if averaged else kind) in method.kinds
+        assert clustered or ("graded" if averaged else KINDS[kind].tested_as) in method.kinds
 
 
 def largest(selection: Selection) -> Sides:

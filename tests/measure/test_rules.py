@@ -114,7 +114,8 @@ def test_the_test_follows_from_kind_and_policy(given: dict[str, Any], expected: 
     assert TestChoice(**given).method(found, null) == expected
     made = table([0.0], [1.0], clusters=[0] if flags.get("clustered") else None)
     setting = replace(SETTING, seeds=flags.get("seeds", False))
-    read = setting.estimand(kind, made, metric([0.0], [1.0], averaged=flags.get("averaged", False)))
+    rule = Watch(metric="m", kind=kind)
+    read = setting.estimand(rule, made, metric([0.0], [1.0], averaged=flags.get("averaged", False)))
     assert TestChoice(**given).method(read, null) == expected
     assert read.pass_fail is found.pass_fail is (kind == "binary" and not flags.get("averaged"))
 

@@ -65,6 +65,16 @@ SPLITS: dict[Path, Any] = {
     (*V, "test"): "sign_flip",
 }
 BOTH: dict[Path, Any] = {("artifacts", "system"): {"baseline": "a", "candidate": "b"}}
+LABELLED: dict[Path, Any] = {("items",): {"label": "gold"}}
+RANKED: dict[Path, Any] = {
+    (G,): {"metric": "score", "kind": "precision_at_k", "direction": "higher", "margin": 0.1, "k": 10.0},
+    **LABELLED,
+}
+CUT: dict[Path, Any] = {
+    R: {"metric": "said", "kind": "f1", "direction": "higher", "mode": "no_regression"},
+    **LABELLED,
+}
+WATCHED: dict[Path, Any] = {("watch",): [{"metric": "m", "kind": "lift_at_k", "k": 5.0}], **LABELLED}
 FLIP: dict[Path, Any] = {("cycles", "required"): 6}
 
 KEYS = [
@@ -93,6 +103,9 @@ KEYS = [
     Key("Gating", (G, "interval"), "wald", NOTHING, BINARY),
     Key("Gating", (G, "scale"), [0, 2], D),
     Key("Gating", (G, "assurance"), "guaranteed", D),
+    Key("Gating", (G, "k"), 20.0, D, RANKED),
+    Key("Gating", (G, "group"), "case", D, RANKED),
+    Key("Gating", (G, "threshold"), 0.7, D, {**RANKED, (G, "kind"): "f1", (G, "k"): None}),
     Key("Gating", (G, "margin"), 0.05, W),
     Key("Gating", (G, "margin"), {"relative": 0.1}, D),
     Key("Relative", (G, "margin", "relative"), 0.05, W, {(G, "margin"): {"relative": 0.1}}),
@@ -108,6 +121,9 @@ KEYS = [
     Key("Guardrail", (*R, "scale"), [0, 50], D),
     Key("Guardrail", (*R, "assurance"), "guaranteed", D),
     Key("Guardrail", ("guardrails", 2, "mode"), "non_inferior", D, {}),
+    Key("Guardrail", (*R, "threshold"), 0.7, D, CUT),
+    Key("Guardrail", (*R, "k"), 20.0, D, {**CUT, (*R, "kind"): "recall_at_k", (*R, "k"): 10.0}),
+    Key("Guardrail", (*R, "group"), "case", D, {**CUT, (*R, "kind"): "average_precision"}),
     Key("Guardrail", (*R, "tolerance"), 5.0, W),
     Key("Guardrail", (*R, "tolerance"), 0.0, S),
     Key("Guardrail", ("guardrails", 3, "tolerance"), 0.01, S),
@@ -181,5 +197,10 @@ KEYS = [
     Key("Watch", ("watch", 0, "metric"), "n", NOTHING, {("watch",): [{"metric": "m"}]}),
     Key("Watch", ("watch", 0, "set"), "n", NOTHING, {("watch",): [{"metric": "m"}]}),
     Key("Watch", ("watch", 0, "kind"), "binary", NOTHING, {("watch",): [{"metric": "m"}]}),
+    Key("Watch", ("watch", 0, "k"), 9.0, NOTHING, WATCHED),
+    Key("Watch", ("watch", 0, "group"), "case", NOTHING, WATCHED),
+    Key("Watch", ("watch", 0, "threshold"), 0.7, NOTHING, {
+        ("watch",): [{"metric": "m", "kind": "f1"}], **LABELLED
+    }),
     Key("Watch", ("watch", 0, "direction"), "lower", NOTHING, {("watch",): [{"metric": "m"}]}),
 ]  # fmt: skip

@@ -170,7 +170,10 @@ NO_MARGIN = {"mcnemar_exact", "mcnemar_midp", "mcnemar_chi2", "mcnemar_edwards",
     "wilcoxon_pratt",
     *PASS_FAIL_CLUSTERS,
 }
-EVERY = sorted(BINARY | GRADED_ONLY | PASS_FAIL_TOO | CLUSTERED | PASS_FAIL_CLUSTERS | {"bca_sign_flip"})
+WHOLE_SET = {"delong", "bootstrap_rows"}
+EVERY = sorted(
+    BINARY | GRADED_ONLY | PASS_FAIL_TOO | CLUSTERED | PASS_FAIL_CLUSTERS | WHOLE_SET | {"bca_sign_flip"}
+)
 ITEMS = ("", "repeat: run", "cluster: doc", "unit: seed", "design: resampled_splits")
 
 
@@ -183,7 +186,7 @@ def fits(test: str, kind: str, items: str, *, margin: bool) -> bool:
     """Which tests a policy may name, as the README's table of tests has them."""
     if (test in CLUSTERED | PASS_FAIL_CLUSTERS) != (items == "cluster: doc"):
         return False
-    if kind == "graded" and test in BINARY | PASS_FAIL_CLUSTERS:
+    if test in WHOLE_SET or (kind == "graded" and test in BINARY | PASS_FAIL_CLUSTERS):
         return False
     if kind == "binary" and test in GRADED_ONLY | {"bca_sign_flip"} and items != "repeat: run":
         return False
@@ -621,13 +624,13 @@ def test_keys_and_places_of_a_policy() -> None:
         (("judge",), None, True),
         (("anchor",), None, True),
         (("gating", "judge"), None, False),
-        (("gating", "k"), None, True),
-        (("guardrails", 2, "threshold"), None, True),
+        (("gating", "q"), None, True),
+        (("guardrails", 2, "q"), None, True),
         (("items", "k"), None, False),
         (("k",), None, False),
-        (("gating", "kind"), "auc", True),
+        (("gating", "kind"), "auc", False),
+        (("gating", "kind"), "ece", True),
         (("gating", "kind"), "binary", False),
-        (("gating", "test"), "delong", True),
         (("gating", "test"), "auc", False),
         (("gating", "metric"), "auc", False),
         ((), None, False),

@@ -25,6 +25,8 @@ def test_every_row_can_be_run(method: str) -> None:
     """Found by its id in its module, and told that it is what it is."""
     old, new = np.repeat([0.0, 1.0, 1.0], [40, 20, 60]), np.repeat([1.0, 0.0, 1.0], [40, 20, 60])
     clustered = METHODS[method].sample == "clusters"
+    if METHODS[method].sample == "set":
+        pytest.skip("a test of the whole set: tests/test_whole_set.py")
     sample = cluster_pairs(old, new, np.arange(120) % 12) if clustered else from_counts(40, 20, 120, 60)
     found = run(method, sample, 0.0, 0.025, scale=(0, 1))
     assert set(found.method.split("+")) <= {method, "cluster_cr2", "cluster_sign_flip"}
@@ -45,7 +47,7 @@ def test_policies_and_the_documents_name_these_tests_and_no_others() -> None:
     assert set(get_args(NamedTest)) == {"auto", *named}
     text = PAGE.read_text(encoding="utf-8")
     told = " ".join(re.findall(r"`([^`]*)`", text[text.index("Others by name") :].split("\n\n")[0]))
-    by_default = {"mcnemar_exact", "exact_unconditional", "t_guarded"}
+    by_default = {"mcnemar_exact", "exact_unconditional", "t_guarded", "delong", "bootstrap_rows"}
     assert set(told.split()) & set(METHODS) == named - by_default
 
 

@@ -263,20 +263,22 @@ def test_groups_are_paired_values():
     old, new = [1, 2, 3, 3, 2, 1, 5, 4], [3, 2, 1, 3, 2, 1, 4, 5]
     rows = labelled(label, old, new, ["q1"] * 3 + ["q2"] * 3 + ["q3"] * 2)
     found = rk.group_values(rows, rk.average_precision_metric)
-    assert found.skipped == 1
-    assert found.pairs.baseline.tolist() == [1.0, pytest.approx(1 / 3)]
-    assert found.pairs.candidate.tolist() == [1.0, 1.0]
+    assert found.groups.tolist() == [0, 1]
+    assert found.baseline.tolist() == [pytest.approx(1 / 3), 1.0]
+    assert found.candidate.tolist() == [1.0, 1.0]
     cut = rk.group_values(rows, lambda y, s: rk.precision_at_metric(y, s, 1), needs_positive=False)
-    assert (cut.pairs.n, cut.skipped) == (3, 0)
-    assert cut.pairs.mean() == pytest.approx(1 / 3)
+    assert cut.groups.tolist() == [0, 1, 2]
+    assert (cut.candidate - cut.baseline).mean() == pytest.approx(1 / 3)
     renamed = labelled(label, old, new, ["z"] * 3 + ["y"] * 3 + ["x"] * 2)
-    assert rk.group_values(renamed, rk.average_precision_metric).pairs.digest() == found.pairs.digest()
+    again = rk.group_values(renamed, rk.average_precision_metric)
+    once, twice = (sorted(zip(f.baseline, f.candidate, strict=True)) for f in (found, again))
+    assert once == twice
 
 
 def test_groups_without_any_positive_have_no_pairs():
     rows = labelled([0, 0], [1, 2], [2, 1], [1, 2])
     found = rk.group_values(rows, rk.average_precision_metric)
-    assert (found.pairs, found.skipped) == (None, 2)
+    assert found.groups.size == found.baseline.size == 0
     with pytest.raises(ValueError, match="no groups"):
         rk.group_values(labelled([0, 1], [1, 2], [2, 1]), rk.average_precision_metric)
 

@@ -1,0 +1,149 @@
+"""Metrics of the whole set: one value a side from all rows, their gold labels and both systems' scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from gate.artifacts.table import BoolArray, FloatArray
+from gate.estimands.model import Estimand, Sides, Spread
+from gate.estimands.selection import OneSide, Selection
+from gate.pairing.model import IndexArray
+from gate.policy.kinds import KINDS
+from gate.stats import ranking
+from gate.stats.auc import auc_set
+from gate.stats.confusion import confusion_set, joint_cells
+from gate.stats.labelled import LabelledRows, labelled
+from gate.stats.ranking import Maker, ranked_set
+from gate.stats.results import Interval
+from gate.stats.set_level import WholeSet
+
+DEFAULT_THRESHOLD = 0.5
+
+
+class Cut(NamedTuple):
+    """Where a metric cuts a ranking: the k best rows, or the scores from a threshold on."""
+
+    k: float = 1.0
+    threshold: float = DEFAULT_THRESHOLD
+
+
+def of_the_whole_set(kind: str, cut: Cut) -> Estimand:
+    """The metric of this kind: no item has a value of its own, and a share of the baseline is an amount."""
+    build = _SETS.get(kind, _confusion)
+
+    def make(rows: LabelledRows) -> WholeSet:
+        return build(rows, kind, cut)
+
+    return Estimand(
+        default_test=lambda _null_value, _assurance: "delong" if kind == "auc" else "bootstrap_rows",
+        sample=lambda selection, _shift: _sample(make, selection),
+        sides=lambda selection: _sides(_sample(make, selection), selection.sign),
+        spread=lambda selection: _spread(_sample(make, selection)),
+        units=lambda _selection, mask: int(mask.sum()),
+        unit_gains=lambda selection: selection.gains,
+        one_side=lambda side, level, _scale: _alone(make, side, level),
+        value=lambda side: _value(make, side),
+        too_small=lambda selection: _sample(make, selection).too_small,
+        ends=KINDS[kind].ends,
+        by_item=False,
+        relative_by_item=False,
+    )
+
+
+Make = Callable[[LabelledRows], WholeSet]
+
+
+def _rows(selection: Selection) -> LabelledRows:
+    return _labelled(selection.table.positive, selection.positions, selection.baseline, selection.candidate)
+
+
+def _labelled(
+    positive: BoolArray | None, at: IndexArray, baseline: FloatArray, candidate: FloatArray
+) -> LabelledRows:
+    assert positive is not None, "this kind of metric has gold labels"
+    return labelled(positive[at], baseline, candidate)
+
+
+def _sample(make: Make, selection: Selection) -> WholeSet:
+    """Made once of each selection: with it the draws that its tests share."""
+    if "set" not in selection.samples:
+        selection.samples["set"] = make(_rows(selection))
+    found: WholeSet = selection.samples["set"]
+    return found
+
+
+def _sides(whole: WholeSet, sign: float) -> Sides:
+    baseline, candidate = whole.sides
+    delta = round(sign * (candidate - baseline), 12) + 0.0
+    return Sides(baseline, None, candidate, delta, 0, 0)
+
+
+def _spread(whole: WholeSet) -> Spread:
+    error = whole.standard_error
+    known = math.isfinite(error) and error > 0
+    return Spread(None, None, error**2 * whole.n if known else None)
+
+
+def _beside_itself(make: Make, side: OneSide) -> WholeSet:
+    return make(_labelled(side.table.positive, side.positions, side.values, side.values))
+
+
+def _value(make: Make, side: OneSide) -> float | None:
+    found = _beside_itself(make, side).sides[1] if len(side.values) else math.nan
+    return found if math.isfinite(found) else None
+
+
+def _alone(make: Make, side: OneSide, level: float) -> tuple[Interval, str]:
+    """Unbounded where the rows are too few: then no limit is proven."""
+    whole = _beside_itself(make, side)
+    interval, why = whole.alone(level)
+    why = whole.too_small or why
+    return (replace(interval, low=-math.inf, high=math.inf) if why else interval), why
+
+
+def _auc(rows: LabelledRows, kind: str, cut: Cut) -> WholeSet:  # noqa: ARG001
+    return auc_set(rows)
+
+
+def _average_precision(rows: LabelledRows, kind: str, cut: Cut) -> WholeSet:  # noqa: ARG001
+    test = partial(ranking.average_precision, rows)
+    return ranked_set(rows, ranking.average_precision_metric, test, by_label=True)
+
+
+def _at_k(rows: LabelledRows, kind: str, cut: Cut) -> WholeSet:
+    test = getattr(ranking, kind)
+    return ranked_set(
+        rows, maker(kind, cut), lambda ask: test(rows, cut.k, ask), by_label=kind == "lift_at_k"
+    )
+
+
+def maker(kind: str, cut: Cut) -> Maker:
+    """The ranking metric of a kind, of any rows."""
+    if kind == "average_precision":
+        return ranking.average_precision_metric
+    metric = {
+        "precision_at_k": ranking.precision_at_metric,
+        "recall_at_k": ranking.recall_at_metric,
+        "lift_at_k": ranking.lift_at_metric,
+    }[kind]
+    return lambda positive, scores: metric(positive, scores, cut.k)
+
+
+def _confusion(rows: LabelledRows, kind: str, cut: Cut) -> WholeSet:
+    said = (np.asarray(scores >= cut.threshold) for scores in (rows.baseline, rows.candidate))
+    return confusion_set(joint_cells(rows.positive, *said), kind)
+
+
+_SETS: dict[str, Callable[[LabelledRows, str, Cut], WholeSet]] = {
+    "auc": _auc,
+    "average_precision": _average_precision,
+    "precision_at_k": _at_k,
+    "recall_at_k": _at_k,
+    "lift_at_k": _at_k,
+}
