@@ -20,6 +20,7 @@ COMMANDS = {
     "selftest": "plant regressions and gains, and say what a policy catches",
     "replay": "run both systems over the same recorded cases, for the gate to compare",
     "baseline": "keep the results that others are compared with",
+    "pull": "write the results of a tracked run to a file",
     "history": "start, show, verify or merge the history of past decisions",
     "verify": "reproduce a report, or tell a deployment whether a candidate was promoted",
     "schema": "print the JSON Schema of a policy, suite, report or history record",
