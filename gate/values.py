@@ -92,6 +92,8 @@ class Kind(StrEnum):
     RECALL = "recall"
     BALANCED_ACCURACY = "balanced_accuracy"
     MATTHEWS = "matthews"
+    QUANTILE = "quantile"
+    RATIO = "ratio"
 
 
 class Direction(StrEnum):

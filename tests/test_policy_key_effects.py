@@ -125,6 +125,20 @@ AT_K = {"kind": "precision_at_k", "k": 50, "metric": "score", "direction": "high
 AT_THRESHOLD = {"kind": "f1", "metric": "score", "direction": "higher"}
 RANKING = {"kind": "average_precision", "metric": "score", "direction": "higher"}
 LABELS = {"items": {"label": "gold"}}
+SPENT = [
+    block(1, {"cost": 2.0 + k % 3, "n": 1 + k % 2, "hits": 1, "correct": 0, "wait": k},
+          {"cost": 1.0 + k % 3, "n": 1 + k % 2, "hits": 9, "correct": 1, "wait": min(k, 150)})
+    for k in range(200)
+]  # fmt: skip
+"""Cheaper in cost per n; per hit even more so; the longest quarter of the waits became shorter."""
+DEARER = [{**row, **{side: row[other] for side, other in TURNED.items()}} for row in SPENT]
+DEARER = [
+    {**row, **{side: {**row[side], "correct": new} for side, new in (("baseline", 0), ("candidate", 1))}}
+    for row in DEARER
+]
+WAITS = {"kind": "quantile", "metric": "wait", "direction": "lower"}
+COSTS = {"kind": "ratio", "metric": "cost", "direction": "lower"}
+FURTHER = [("q", 0.9, 0.5, WAITS), ("denominator", "n", "hits", COSTS)]
 WHOLE_SET = [
     ("k", 50, 200, AT_K),
     ("threshold", 0.5, 0.95, AT_THRESHOLD),
@@ -282,6 +296,29 @@ EFFECTS = [
         given={"gating": {"margin": 0.15}},
     ),
     Effect("Gating.suspect_gain", None, 0.1, ("promote", "inconclusive")),
+    Effect("Gating.q", 0.9, 0.5, ("promote", "inconclusive"), SPENT, {"gating": WAITS}),
+    Effect("Gating.denominator", "n", "hits", NEVER, SPENT, {"gating": COSTS}, shows="gating.baseline"),
+    Effect(
+        "Guardrail.q",
+        0.9,
+        0.5,
+        ("block", "promote"),
+        DEARER,
+        {"guardrails": [{**WAITS, "mode": "no_regression"}]},
+    ),
+    Effect(
+        "Guardrail.denominator",
+        "n",
+        "hits",
+        ("block", "block"),
+        DEARER,
+        {"guardrails": [{**COSTS, "mode": "no_regression"}]},
+        shows="guardrails.0.baseline",
+    ),
+    *[
+        Effect(f"Watch.{key}", old, new, NEVER, SPENT, {"watch": [given]}, shows="watch.0.baseline")
+        for key, old, new, given in FURTHER
+    ],
     # with k = all rows, a threshold above all scores, or groups of one label, no ranking differs
     *[
         Effect(f"Gating.{key}", old, new, ("promote", "inconclusive"), RANKED, {"gating": given, **LABELS})

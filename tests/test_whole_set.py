@@ -114,6 +114,68 @@ def test_accuracy_compares_words_and_goes_to_mcnemars_test(name: str, tmp_path: 
     assert found["discordant"]["only_candidate"] == only_new
 
 
+@pytest.mark.parametrize("name", ["smooth80", "tied90", "rare120"])
+@pytest.mark.parametrize("q", [0.05, 0.5, 0.9, 0.95, 0.99])
+def test_a_quantile_is_that_of_scipy_and_needs_ten_items_beyond_it(
+    q: float, name: str, tmp_path: Path
+) -> None:
+    wanted = policy("quantile", q=q, direction="lower") | {"items": {}}
+    found = of_data(tmp_path, wanted, name).gating
+    expected = EXPECTED[f"mquantiles_{q:g}_{name}"]
+    assert [found["baseline"], found["candidate"]] == pytest.approx(expected, abs=1e-12)
+    assert found["delta"] == pytest.approx(found["baseline"] - found["candidate"], abs=1e-12)
+    beyond = int(len(DATA[name]["labels"]) * min(q, 1 - q) + 1e-9)
+    assert ("must lie beyond" in (found.get("insufficient") or "")) is (beyond < 10)
+
+
+@pytest.mark.parametrize("n", [60, 150])
+def test_a_ratio_of_sums_has_the_standard_error_of_its_gradient(n: int, tmp_path: Path) -> None:
+    row = next(row for row in TABLE["rows"] if row["id"] == f"gradient_ratio_{n}_False_0.0")
+    sides = row["call"]["ratio"]
+    files = [
+        [{"id": f"i{k}", "cost": x, "n": y} for k, (x, y) in enumerate(zip(*pair, strict=True))]
+        for pair in (sides[:2], sides[2:])
+    ]
+    wanted = policy("ratio", metric="cost", denominator="n") | {"items": {}}
+    found = decide(tmp_path, wanted, *files).gating
+    assert found["method"] == "ratio_delta"
+    assert found["baseline"] == pytest.approx(sum(sides[0]) / sum(sides[1]))
+    delta, _, p = row["expected"][:3]
+    assert found["delta"] == pytest.approx(delta, abs=1e-9)
+    assert found["p_value"] == pytest.approx(p, abs=1e-9)
+
+
+def test_a_ratio_in_clusters_counts_clusters(tmp_path: Path) -> None:
+    """Each cluster doubled in itself: the items are twice as many, the evidence is the same."""
+    rng = np.random.default_rng(3)
+    old, new = rng.lognormal(0, 0.4, 60).round(3), rng.lognormal(-0.1, 0.4, 60).round(3)
+    answers = []
+    for times in (1, 2):
+        place = tmp_path / str(times)
+        place.mkdir()
+        files = [
+            [
+                {"id": f"{j}-{k}", "cost": x, "n": 1, "doc": f"d{k}"}
+                for k, x in enumerate(side.tolist())
+                for j in range(times)
+            ]
+            for side in (old, new)
+        ]
+        wanted = policy("ratio", metric="cost", denominator="n", direction="lower") | {
+            "items": {"cluster": "doc"}
+        }
+        answers.append(decide(place, wanted, *files).gating)
+    assert answers[0]["p_value"] == pytest.approx(answers[1]["p_value"], rel=1e-9)
+
+
+def test_a_ratio_without_its_denominator_is_refused(tmp_path: Path) -> None:
+    files = [[{"id": f"i{k}", "cost": 1.0 + k} for k in range(60)]] * 2
+    assert (
+        "'n'"
+        in decide(tmp_path, policy("ratio", metric="cost", denominator="n") | {"items": {}}, *files).error
+    )
+
+
 # 30 positives and 70 negatives, ranked at random before and almost perfectly after
 Y = [1] * 30 + [0] * 70
 OLD = [(7 * k % 100) / 100 for k in range(100)]

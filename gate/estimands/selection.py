@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class OneSide:
     """The values of one side, and where their items stand in the table."""
 
     table: PairedTable
+    name: Literal["baseline", "candidate"]
     positions: IndexArray
     values: FloatArray
 
@@ -52,10 +53,11 @@ class OneSide:
         return None if self.table.clusters is None else self.table.clusters[self.positions]
 
 
-def one_side(table: PairedTable, values: FloatArray) -> OneSide:
+def one_side(table: PairedTable, metric: PairedMetric, name: Literal["baseline", "candidate"]) -> OneSide:
     """The items that have a value on this side."""
+    values = metric.baseline if name == "baseline" else metric.candidate
     positions = np.flatnonzero(np.isfinite(values))
-    return OneSide(table, positions, values[positions])
+    return OneSide(table, name, positions, values[positions])
 
 
 def select(

@@ -10,16 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gate.artifacts.table import BoolArray, FloatArray
+from gate.artifacts.table import FloatArray
 from gate.estimands.model import Estimand, Sides, Spread
 from gate.estimands.selection import OneSide, Selection
-from gate.pairing.model import IndexArray
+from gate.pairing.model import IndexArray, PairedMetric, PairedTable
 from gate.policy.kinds import KINDS
 from gate.stats import ranking
 from gate.stats.auc import auc_set
 from gate.stats.confusion import confusion_set, joint_cells
 from gate.stats.labelled import LabelledRows, labelled
+from gate.stats.quantiles import quantile_set
 from gate.stats.ranking import Maker, ranked_set
+from gate.stats.ratios import ratio_rows, ratio_set
 from gate.stats.results import Interval
 from gate.stats.set_level import WholeSet
 
@@ -27,24 +29,36 @@ DEFAULT_THRESHOLD = 0.5
 
 
 class Cut(NamedTuple):
-    """Where a metric cuts a ranking: the k best rows, or the scores from a threshold on."""
+    """What a kind is told: the k best rows, the scores from a threshold on, a quantile, a second column."""
 
     k: float = 1.0
     threshold: float = DEFAULT_THRESHOLD
+    q: float = 0.5
+    denominator: str = ""
+
+
+class Rows(NamedTuple):
+    """The items that both sides have a value on. sign: -1 where a lower value is better."""
+
+    table: PairedTable
+    positions: IndexArray
+    baseline: FloatArray
+    candidate: FloatArray
+    sign: float = 1.0
 
 
 def of_the_whole_set(kind: str, cut: Cut) -> Estimand:
     """The metric of this kind: no item has a value of its own, and a share of the baseline is an amount."""
     build = _SETS.get(kind, _confusion)
 
-    def make(rows: LabelledRows) -> WholeSet:
+    def make(rows: Rows) -> WholeSet:
         return build(rows, kind, cut)
 
     return Estimand(
-        default_test=lambda _null_value, _assurance: "delong" if kind == "auc" else "bootstrap_rows",
+        default_test=lambda _null_value, _assurance: _DEFAULTS.get(kind, "bootstrap_rows"),
         sample=lambda selection, _shift: _sample(make, selection),
         sides=lambda selection: _sides(_sample(make, selection), selection.sign),
-        spread=lambda selection: _spread(_sample(make, selection)),
+        spread=lambda selection: _spread(_sample(make, selection), selection.n),
         units=lambda _selection, mask: int(mask.sum()),
         unit_gains=lambda selection: selection.gains,
         one_side=lambda side, level, _scale: _alone(make, side, level),
@@ -56,24 +70,21 @@ def of_the_whole_set(kind: str, cut: Cut) -> Estimand:
     )
 
 
-Make = Callable[[LabelledRows], WholeSet]
+Make = Callable[[Rows], WholeSet]
 
 
-def _rows(selection: Selection) -> LabelledRows:
-    return _labelled(selection.table.positive, selection.positions, selection.baseline, selection.candidate)
-
-
-def _labelled(
-    positive: BoolArray | None, at: IndexArray, baseline: FloatArray, candidate: FloatArray
-) -> LabelledRows:
-    assert positive is not None, "this kind of metric has gold labels"
-    return labelled(positive[at], baseline, candidate)
+def _labelled(rows: Rows) -> LabelledRows:
+    assert rows.table.positive is not None, "this kind of metric has gold labels"
+    return labelled(rows.table.positive[rows.positions], rows.baseline, rows.candidate)
 
 
 def _sample(make: Make, selection: Selection) -> WholeSet:
     """Made once of each selection: with it the draws that its tests share."""
     if "set" not in selection.samples:
-        selection.samples["set"] = make(_rows(selection))
+        rows = Rows(
+            selection.table, selection.positions, selection.baseline, selection.candidate, selection.sign
+        )
+        selection.samples["set"] = make(rows)
     found: WholeSet = selection.samples["set"]
     return found
 
@@ -84,14 +95,21 @@ def _sides(whole: WholeSet, sign: float) -> Sides:
     return Sides(baseline, None, candidate, delta, 0, 0)
 
 
-def _spread(whole: WholeSet) -> Spread:
+def _spread(whole: WholeSet, n: int) -> Spread:
     error = whole.standard_error
     known = math.isfinite(error) and error > 0
-    return Spread(None, None, error**2 * whole.n if known else None)
+    return Spread(None, None, error**2 * n if known else None)
 
 
 def _beside_itself(make: Make, side: OneSide) -> WholeSet:
-    return make(_labelled(side.table.positive, side.positions, side.values, side.values))
+    table = side.table
+    if side.name == "baseline":  # a sample whose two sides are this one
+        table = replace(table, metrics={name: _turned(metric) for name, metric in table.metrics.items()})
+    return make(Rows(table, side.positions, side.values, side.values))
+
+
+def _turned(metric: PairedMetric) -> PairedMetric:
+    return replace(metric, candidate=metric.baseline)
 
 
 def _value(make: Make, side: OneSide) -> float | None:
@@ -107,17 +125,18 @@ def _alone(make: Make, side: OneSide, level: float) -> tuple[Interval, str]:
     return (replace(interval, low=-math.inf, high=math.inf) if why else interval), why
 
 
-def _auc(rows: LabelledRows, kind: str, cut: Cut) -> WholeSet:  # noqa: ARG001
-    return auc_set(rows)
+def _auc(rows: Rows, kind: str, cut: Cut) -> WholeSet:  # noqa: ARG001
+    return auc_set(_labelled(rows))
 
 
-def _average_precision(rows: LabelledRows, kind: str, cut: Cut) -> WholeSet:  # noqa: ARG001
+def _average_precision(given: Rows, kind: str, cut: Cut) -> WholeSet:  # noqa: ARG001
+    rows = _labelled(given)
     test = partial(ranking.average_precision, rows)
     return ranked_set(rows, ranking.average_precision_metric, test, by_label=True)
 
 
-def _at_k(rows: LabelledRows, kind: str, cut: Cut) -> WholeSet:
-    test = getattr(ranking, kind)
+def _at_k(given: Rows, kind: str, cut: Cut) -> WholeSet:
+    rows, test = _labelled(given), getattr(ranking, kind)
     return ranked_set(
         rows, maker(kind, cut), lambda ask: test(rows, cut.k, ask), by_label=kind == "lift_at_k"
     )
@@ -135,12 +154,35 @@ def maker(kind: str, cut: Cut) -> Maker:
     return lambda positive, scores: metric(positive, scores, cut.k)
 
 
-def _confusion(rows: LabelledRows, kind: str, cut: Cut) -> WholeSet:
+def _confusion(given: Rows, kind: str, cut: Cut) -> WholeSet:
+    rows = _labelled(given)
     said = (np.asarray(scores >= cut.threshold) for scores in (rows.baseline, rows.candidate))
     return confusion_set(joint_cells(rows.positive, *said), kind)
 
 
-_SETS: dict[str, Callable[[LabelledRows, str, Cut], WholeSet]] = {
+def _quantile(rows: Rows, kind: str, cut: Cut) -> WholeSet:  # noqa: ARG001
+    return quantile_set(rows.baseline, rows.candidate, cut.q, lower_is_better=rows.sign < 0)
+
+
+def _ratio(rows: Rows, kind: str, cut: Cut) -> WholeSet:  # noqa: ARG001
+    """Of the sums of whole clusters where there are any: they are the units then."""
+    below = rows.table.metrics[cut.denominator]
+    columns = [
+        rows.baseline,
+        below.baseline[rows.positions],
+        rows.candidate,
+        below.candidate[rows.positions],
+    ]
+    if rows.table.clusters is not None:
+        codes = np.unique(rows.table.clusters[rows.positions], return_inverse=True)[1]
+        columns = [np.bincount(codes, weights=column).astype(np.float64) for column in columns]
+    return ratio_set(ratio_rows(*columns), lower_is_better=rows.sign < 0)
+
+
+_DEFAULTS = {"auc": "delong", "ratio": "ratio_delta"}
+_SETS: dict[str, Callable[[Rows, str, Cut], WholeSet]] = {
+    "quantile": _quantile,
+    "ratio": _ratio,
     "auc": _auc,
     "average_precision": _average_precision,
     "precision_at_k": _at_k,

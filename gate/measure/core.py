@@ -100,7 +100,7 @@ def effective_bound(amount: Amount, case: Case, *, sign: int, where: str) -> Bou
 def baseline_value(case: Case) -> float:
     """The baseline's value on the selected items, in the metric's unit; 0 where it has none."""
     selection = case.selection
-    side = OneSide(selection.table, selection.positions, selection.baseline)
+    side = OneSide(selection.table, "baseline", selection.positions, selection.baseline)
     return case.estimand.value(side) or 0.0
 
 

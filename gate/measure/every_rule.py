@@ -158,8 +158,9 @@ def _watched(policy: Policy, tables: Tables, setting: Setting) -> tuple[list[Com
     for entry in policy.watch:
         watch = entry if isinstance(entry, Watch) else Watch(metric=entry)
         table, rule = tables[watch.set], watch_id(entry)
-        if watch.metric not in table.metrics:
-            absent.append({"rule": rule, "reason": f"{watch.metric} is not in both files"})
+        lacking = {watch.metric, watch.denominator} - {None, *table.metrics}
+        if lacking:
+            absent.append({"rule": rule, "reason": f"{min(map(str, lacking))} is not in both files"})
             continue
         compared = rules.watched(watch, rule, table, setting)
         found.append(compared)

@@ -18,7 +18,7 @@ from gate.values import LARGEST, Caution, Direction, Kind, Mode, Role
 def limit(rule: Guardrail, case: Case) -> Comparison:
     """An absolute limit on the candidate; with ``proven`` its whole interval must be within."""
     metric, table = case.selection.metric, case.selection.table
-    side, estimand = one_side(table, metric.candidate), case.estimand
+    side, estimand = one_side(table, metric, "candidate"), case.estimand
     n = len(side.values)
     interval, unknown = None, ""
     if rule.proven and n:
@@ -37,7 +37,7 @@ def limit(rule: Guardrail, case: Case) -> Comparison:
 
 def _shown_value(case: Case) -> float | None:
     """Of the baseline, where its file has the column: what the limit is met beside. It decides nothing."""
-    side = one_side(case.selection.table, case.selection.metric.baseline)
+    side = one_side(case.selection.table, case.selection.metric, "baseline")
     within = len(side.values) > 0 and float(np.abs(side.values).max()) <= LARGEST
     return case.estimand.value(side) if within else None
 

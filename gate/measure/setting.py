@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gate.estimands import Cut, Estimand, by_group, estimand_of
 from gate.measure.model import Comparison
 from gate.measure.words import count
@@ -42,13 +44,16 @@ class Setting:
 
 
 def cut_of(rule: Rule | Watch) -> Cut:
-    """Where the metric of a rule cuts a ranking."""
-    given = {"k": rule.k, "threshold": rule.threshold}
-    return Cut(**{key: value for key, value in given.items() if value is not None})
+    """What the kind of a rule's metric is told."""
+    usual = Cut()
+    threshold = usual.threshold if rule.threshold is None else rule.threshold
+    return Cut(rule.k or usual.k, threshold, rule.q or usual.q, rule.denominator or usual.denominator)
 
 
 def own_table(rule: Rule | Watch, table: PairedTable, columns: Sequence[str] = ()) -> PairedTable:
     """The table of a rule: with ``group``, its items are the groups. columns: that stay, one text a group."""
+    if rule.denominator is not None:
+        return _with_both(table, rule.metric, rule.denominator)
     if rule.group is None:
         return table
     return by_group(table, rule.metric, rule.group, rule.kind, cut_of(rule), columns)
@@ -68,6 +73,20 @@ class TestChoice:
     def method(self, estimand: Estimand, null_value: float) -> str:
         """The test that the policy names, or the default of its kind. Never chosen by the outcome."""
         return self.test if self.test != "auto" else estimand.default_test(null_value, self.assurance)
+
+
+def _with_both(table: PairedTable, above: str, below: str) -> PairedTable:
+    """Items that lack one of a ratio's two columns have neither."""
+    top, bottom = table.metrics[above], table.metrics[below]
+    gaps = [np.isfinite(side) for side in (bottom.baseline, bottom.candidate)]
+    both = replace(
+        top,
+        baseline=np.where(gaps[0], top.baseline, np.nan),
+        candidate=np.where(gaps[1], top.candidate, np.nan),
+        other=None,
+        incomplete=max(top.incomplete, bottom.incomplete),
+    )
+    return replace(table, metrics={**table.metrics, above: both})
 
 
 def both_readings(metric: PairedMetric, measure: Callable[[PairedMetric], Comparison]) -> Comparison:

@@ -87,6 +87,8 @@ def _labels(p: Policy) -> Iterator[Finding]:
         if KINDS[rule.kind].labels and p.items.label is None:
             message = f"kind {rule.kind} needs the column of gold labels"
             yield conflict(message, *path, "kind", advice="name it: items: {label: COLUMN}")
+        if rule.denominator is not None and rule.denominator == rule.metric:
+            yield conflict("a ratio needs two columns", *path, "denominator")
         if rule.group is not None and rule.group in {rule.metric, p.items.label, p.items.id}:
             yield conflict(f"{quoted(rule.group)} cannot be the column of groups", *path, "group")
 
@@ -97,19 +99,20 @@ def _whole_set(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     if facts.by_item:
         return
     name, items = facts.name, p.items
-    if items.cluster is not None:
+    sums = rule.kind == "ratio"  # of clusters and of runs they are sums again
+    if items.cluster is not None and not sums:
         advice = "leave items.cluster out"
         if "group" in facts.keys:
             advice = f"to compute it in each {quoted(items.cluster)}, write group: COLUMN and leave it out"
         yield conflict(f"{name} takes rows as independent, but items.cluster is declared", *path, "kind",
                        advice=advice)  # fmt: skip
-    if items.repeat is not None:
-        message = f"{name} of scores that are averaged over runs is that of an ensemble, not of the system"
+    if items.repeat is not None and not sums:
+        message = f"{name} of values that are averaged over runs is that of an ensemble, not of the system"
         yield conflict(message, *path, "kind", advice="leave items.repeat out, and score one run")
     if items.unit == "seed":
         yield conflict(f"{name} is of rows, but items.unit is seed", *path, "kind")
     if items.missing == "worst":
-        message = f"the least favourable score is not known for {name}"
+        message = f"the least favourable value is not known for {name}"
         yield conflict(message, "items", "missing", advice="missing: error or drop")
     if items.must_pass is not None and path == ("gating",):
         message = f"{name} has no value of one item, so no item can be said to fail"

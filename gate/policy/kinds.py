@@ -48,7 +48,7 @@ KINDS: Mapping[str, KindFacts] = {
     "binary": KindFacts("binary", "pass/fail", ends=_UNIT),
     "graded": KindFacts("graded", "graded"),
     "accuracy": KindFacts("binary", "accuracy", "any", direction="higher", ends=_UNIT),
-    "brier": KindFacts("graded", "the Brier score", "yes_no", direction="lower", ends=_UNIT),
+    "brier": KindFacts("graded", "Brier score", "yes_no", direction="lower", ends=_UNIT),
     "log_loss": KindFacts("graded", "log loss", "yes_no", direction="lower"),
     "auc": _whole_set("auc", "AUC"),
     "average_precision": _whole_set("average_precision", "average precision", takes=("group",)),
@@ -60,9 +60,11 @@ KINDS: Mapping[str, KindFacts] = {
     "recall": _whole_set("recall", "recall", takes=("threshold",)),
     "balanced_accuracy": _whole_set("balanced_accuracy", "balanced accuracy", takes=("threshold",)),
     "matthews": _whole_set("matthews", "Matthews' correlation", takes=("threshold",)),
+    "quantile": KindFacts("quantile", "quantile", needs=frozenset({"q"})),
+    "ratio": KindFacts("ratio", "ratio of sums", needs=frozenset({"denominator"})),
 }
 
-KEYS = ("k", "threshold", "group")
+KEYS = ("k", "threshold", "group", "q", "denominator")
 """The keys that only some kinds take."""
 
 

@@ -54,6 +54,11 @@ class Measure(Model):
         Field(description="Column of groups (a query, a case) to compute the metric in, and then average."),
     ] = None
 
+    q: Annotated[float | None, Field(gt=0, lt=1, description="quantile: which one, e.g. 0.95.")] = None
+    denominator: Annotated[
+        Name | None, Field(description="ratio: the column that the metric's sum is divided by the sum of.")
+    ] = None
+
     def _findings(self) -> Iterable[Finding]:
         return measured(self)
 
@@ -437,7 +442,7 @@ def _of_the_whole_set(r: Rule) -> Iterator[Finding]:
         return
     facts = KINDS[r.kind]
     if r.scale is not None and (facts.ends is not None or not facts.by_item):
-        yield conflict(f"the scale of {facts.name} is known", "scale", advice="leave scale out")
+        yield conflict(f"kind {r.kind} takes no scale", "scale", advice="leave scale out")
     if kind_of_test(r) not in {"binary", "graded"} and r.assurance == "guaranteed":
         message = f"there is no guaranteed test of {facts.name}"
         yield conflict(message, "assurance", advice="leave assurance out")

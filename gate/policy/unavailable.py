@@ -5,11 +5,10 @@ from __future__ import annotations
 KEYS = {
     "judge": "",
     "anchor": "",
-    "q": "gating guardrails",
 }
 """Key -> the sections that have it (empty: the top level)."""
 
-KINDS = frozenset({"quantile", "ratio"})
+KINDS = frozenset({"preference", "judged"})
 
 ECE = (
     "`kind: ece` is no metric to decide on: where two systems are calibrated equally well, the expected "

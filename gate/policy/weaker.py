@@ -48,6 +48,8 @@ _RULE: dict[str, Judge] = {
     "k": (s.not_comparable, _NEW_QUESTION),
     "threshold": (s.not_comparable, _NEW_QUESTION),
     "group": (s.not_comparable, _NEW_QUESTION),
+    "q": (s.not_comparable, _NEW_QUESTION),
+    "denominator": (s.not_comparable, _NEW_QUESTION),
     "test": (s.not_comparable, "another test decides"),
     "scale": (s.not_comparable, "the bound and the worst value depend on it"),
     "assurance": (s.not_comparable, "another test decides, and its bound holds otherwise"),

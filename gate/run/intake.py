@@ -46,11 +46,15 @@ class Use:
     candidate_only: bool
     watched: bool
     group: str | None = None
+    below: bool = False
+    """The denominator of a ratio."""
 
     @property
     def read_as(self) -> str:
         """The kind of number in the file; ``text`` where it holds words."""
         facts = KINDS[self.kind]
+        if self.below:
+            return "prediction"
         if self.kind == "accuracy":
             return "text"
         return "prediction" if "threshold" in facts.keys else "binary" if self.kind == "binary" else "graded"
@@ -155,6 +159,12 @@ def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
         way = "lower" if watch.direction == "lower" else "higher"
         use = Use(watch.metric, watch.kind, way, None, candidate_only=False, watched=True, group=watch.group)
         yield watch.set, use
+        if watch.denominator is not None:
+            yield watch.set, replace(use, metric=watch.denominator, kind="graded", below=True)
+    for rule in (policy.gating, *policy.guardrails):  # last: another rule may say more of the column
+        if rule.denominator is not None:
+            use = replace(_rule_use(rule), metric=rule.denominator, kind="graded", below=True)
+            yield rule.set, use
 
 
 def _rule_use(rule: Rule) -> Use:

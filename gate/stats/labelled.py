@@ -106,6 +106,11 @@ def distinct_rows(rows: LabelledRows) -> tuple[LabelledRows, Ints, bytes]:
     return found, counts, sha.digest()
 
 
+def nothing(times: Ints) -> Floats:
+    """The metric that is always 0: what stands beside one side alone."""
+    return np.zeros(times.shape[:-1])
+
+
 def row_resampling(
     name: str,
     sides: tuple[Metric, Metric],

@@ -74,8 +74,9 @@ _MIRROR_CLUSTERS = f"it is exact where clusters' gains and losses mirror each ot
 
 _FEW_OF_A_CLASS = "few positives or negatives would break it, and scores on the rows a system was fitted to"
 _FEW_ROWS = "it is slightly liberal, .05 to .08 at a nominal .05; few positives would break it further"
+_ROUGH = "it is a large-sample test: a denominator that is near 0, or few items that carry it, would break it"
 _WHOLE_SET = frozenset(
-    {"auc", "average_precision", "precision_at_k", "recall_at_k", "lift_at_k"}
+    {"auc", "quantile", "average_precision", "precision_at_k", "recall_at_k", "lift_at_k"}
     | {"f1", "precision", "recall", "balanced_accuracy", "matthews"}
 )
 
@@ -117,6 +118,7 @@ _ROWS = (
     _of_clusters("durkalski", "clustered_mcnemar", _PASS_FAIL, _CLUSTERS, "mean_of_clusters"),
     _of_clusters("yang", "clustered_mcnemar", _PASS_FAIL, _CLUSTERS),
     Method("delong", "set", "auc", frozenset({"auc"}), margin=True, breaks=_FEW_OF_A_CLASS, estimand="auc"),
+    Method("ratio_delta", "set", "ratios", frozenset({"ratio"}), margin=True, breaks=_ROUGH),
     Method("bootstrap_rows", "set", "set_level", _WHOLE_SET, margin=True, breaks=_FEW_ROWS),
 )
 

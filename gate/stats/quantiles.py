@@ -7,10 +7,18 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from gate.stats.labelled import Metric, row_resampling
-from gate.stats.pairs import Floats, Ints, decimals_for, pair
-from gate.stats.results import Settings
-from gate.stats.set_level import FEWEST_ROWS, SetLevel, bootstrap_rows, insufficient, too_few_changes
+from gate.stats.labelled import Metric, nothing, row_resampling
+from gate.stats.pairs import Floats, Ints, Pairs, decimals_for, pair
+from gate.stats.results import Interval, Settings
+from gate.stats.set_level import (
+    FEWEST_ROWS,
+    Resampling,
+    SetLevel,
+    WholeSet,
+    bootstrap_rows,
+    insufficient,
+    too_few_changes,
+)
 
 FEWEST_BEYOND = 10
 
@@ -30,25 +38,51 @@ def quantile_difference(
     Hyndman & Fan 1996). Fewer than 10 items beyond the quantile, on the shorter side, or fewer than 50
     items: insufficient. Conservative where few items lie beyond it.
     """
+    whole = quantile_set(baseline, candidate, q, lower_is_better=lower_is_better)
+    return whole.test("bootstrap_rows", ask)
+
+
+def quantile_set(
+    baseline: npt.ArrayLike, candidate: npt.ArrayLike, q: float, *, lower_is_better: bool = False
+) -> WholeSet:
+    """The q-quantile as a sample, with the test of ``quantile_difference``."""
     old, new = (np.asarray(x, dtype=np.float64).ravel() + 0.0 for x in (baseline, candidate))
     rows = pair(old, new)  # checks; sorted by content, so that ids and row order change no digit
-    plan = row_resampling(
+    too_small = _too_small(rows.n, q)
+    sides = (quantile_metric(rows.baseline, q), quantile_metric(rows.candidate, q))
+    plan = _plan(rows, q, sides, sign=-1 if lower_is_better else 1)
+
+    def test(ask: Settings) -> SetLevel:
+        found = insufficient(bootstrap_rows(plan, ask), too_small)
+        return too_few_changes(found, rows.nonzero, ask.level, "items changed at all")
+
+    def alone(level: float) -> tuple[Interval, str]:
+        found = bootstrap_rows(_plan(rows, q, (nothing, sides[1])), Settings(0.0, level)).test
+        return found.interval, found.insufficient
+
+    return WholeSet(rows.n, (plan.baseline, plan.candidate), {"bootstrap_rows": test}, alone, too_small)
+
+
+def _plan(rows: Pairs, q: float, sides: tuple[Metric, Metric], *, sign: int = 1) -> Resampling:
+    return row_resampling(
         f"quantile {q!r}",
-        (quantile_metric(rows.baseline, q), quantile_metric(rows.candidate, q)),
+        sides,
         np.ones(rows.n, dtype=np.int64),
         np.zeros(rows.n, dtype=np.int64),
         rows.digest(),
-        sign=-1 if lower_is_better else 1,
+        sign=sign,
         decimals=decimals_for(rows.baseline, rows.candidate),
     )
-    found = bootstrap_rows(plan, ask)
-    beyond = math.floor(rows.n * min(q, 1 - q) + 1e-9)
-    if rows.n < FEWEST_ROWS:
-        found = insufficient(found, f"a quantile needs at least {FEWEST_ROWS} items (found {rows.n})")
-    elif beyond < FEWEST_BEYOND:
-        words = f"{FEWEST_BEYOND} items must lie beyond the {q:g} quantile (found {beyond} of {rows.n} items)"
-        found = insufficient(found, words)
-    return too_few_changes(found, rows.nonzero, ask.level, "items changed at all")
+
+
+def _too_small(n: int, q: float) -> str:
+    """Why so few items carry no claim."""
+    beyond = math.floor(n * min(q, 1 - q) + 1e-9)
+    if n < FEWEST_ROWS:
+        return f"a quantile needs at least {FEWEST_ROWS} items (found {n})"
+    if beyond < FEWEST_BEYOND:
+        return f"{FEWEST_BEYOND} items must lie beyond the {q:g} quantile (found {beyond} of {n} items)"
+    return ""
 
 
 def quantile_metric(values: Floats, q: float) -> Metric:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gate.stats.labelled import Flags, LabelledRows, Metric, distinct_rows, row_resampling
+from gate.stats.labelled import Flags, LabelledRows, Metric, distinct_rows, nothing, row_resampling
 from gate.stats.pairs import Floats, Ints
 from gate.stats.results import Interval, Settings
 from gate.stats.set_level import (
@@ -235,13 +235,9 @@ def alone(rows: LabelledRows, make: Maker, level: float, *, by_label: bool) -> t
             "bootstrap_rows", rows.n, (math.nan, math.nan), Settings(0.0, level), one_label(rows.n)
         )
     else:
-        plan = _plan("alone", rows, make, by_label=by_label, beside=_nothing)
+        plan = _plan("alone", rows, make, by_label=by_label, beside=nothing)
         found = bootstrap_rows(plan, Settings(0.0, level))
     return found.test.interval, found.test.insufficient
-
-
-def _nothing(times: Ints) -> Floats:
-    return np.zeros(times.shape[:-1])
 
 
 def _plan(

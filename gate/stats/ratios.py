@@ -12,7 +12,7 @@ from gate.stats.distributions import clip_p, t_quantile, t_sf
 from gate.stats.moments import moments
 from gate.stats.pairs import Floats
 from gate.stats.results import Interval, Settings, TestResult
-from gate.stats.set_level import FEWEST_ROWS, SetLevel, insufficient, no_spread, too_few_changes
+from gate.stats.set_level import FEWEST_ROWS, SetLevel, WholeSet, insufficient, no_spread, too_few_changes
 from gate.values import Caution
 
 LEAST_SIGNAL = 3.0
@@ -91,6 +91,22 @@ def ratio_difference(
     return _limits(SetLevel(*sides, spread.se, result), rows, ask.level)
 
 
+def ratio_set(rows: RatioRows, *, lower_is_better: bool = False) -> WholeSet:
+    """The ratio of sums as a sample: the delta method, and Fieller's limits of the candidate's own."""
+
+    def alone(level: float) -> tuple[Interval, str]:
+        return fieller(rows.candidate_top, rows.candidate_bottom, level), _no_ratio(rows, log=False)
+
+    def test(ask: Settings) -> SetLevel:
+        return ratio_difference(rows, ask, lower_is_better=lower_is_better)
+
+    sides = (math.nan, math.nan)
+    if not _no_ratio(rows, log=False):
+        old, new = ((top, bottom) for _, top, bottom in _named(rows))
+        sides = (_ratio(*old), _ratio(*new))
+    return WholeSet(rows.baseline_top.size, sides, {"ratio_delta": test}, alone, _too_weak(rows))
+
+
 def fieller(top: npt.ArrayLike, bottom: npt.ArrayLike, level: float) -> Interval:
     """Limits of mean(top) / mean(bottom) over n paired items, each side at error `level` (Fieller 1954).
 
@@ -156,13 +172,18 @@ def _weak_denominator(rows: RatioRows) -> tuple[Caution, ...]:
     return (Caution("weak_denominator", words),)
 
 
-def _limits(found: SetLevel, rows: RatioRows, level: float) -> SetLevel:
+def _too_weak(rows: RatioRows) -> str:
+    """Why no claim rests on so few items, or on such a denominator."""
     n = rows.baseline_top.size
-    signal, name = min((_signal(bottom), name) for name, _, bottom in _named(rows))
     if n < FEWEST_ROWS:
-        found = insufficient(found, f"a ratio of sums needs at least {FEWEST_ROWS} items (found {n})")
-    elif signal < LEAST_SIGNAL:
-        words = f"the {name}'s denominator is only {signal:.1f} standard errors from 0; at least 3 are needed"
-        found = insufficient(found, words)
+        return f"a ratio of sums needs at least {FEWEST_ROWS} items (found {n})"
+    signal, name = min((_signal(bottom), name) for name, _, bottom in _named(rows))
+    if signal < LEAST_SIGNAL:
+        return f"the {name}'s denominator is only {signal:.1f} standard errors from 0; at least 3 are needed"
+    return ""
+
+
+def _limits(found: SetLevel, rows: RatioRows, level: float) -> SetLevel:
+    found = insufficient(found, _too_weak(rows))
     changed = (rows.baseline_top != rows.candidate_top) | (rows.baseline_bottom != rows.candidate_bottom)
     return too_few_changes(found, int(np.count_nonzero(changed)), level, "items changed at all")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from paired_tables import LEVEL, SETTING, gating_rule, guardrail_rule, table
 
-from gate.estimands import Selection, Sides, Spread, estimand_of, select
+from gate.estimands import Cut, Selection, Sides, Spread, estimand_of, select
 from gate.estimands.graded import GRADED
 from gate.measure import rules
 from gate.measure.core import Case, choice_of
@@ -29,7 +29,7 @@ OLD, NEW = [1.0, 2.0, 3.0, 9.0] * 10, [2.0, 2.0, 4.0, 8.0] * 10
 def test_every_kind_has_a_test_for_its_sample(
     kind: Kind, averaged: bool, clustered: bool, seeds: bool
 ) -> None:
-    found = estimand_of(kind, averaged=averaged, clustered=clustered, seeds=seeds)
+    found = estimand_of(kind, averaged=averaged, clustered=clustered, seeds=seeds, cut=Cut(denominator="m"))
     made = table([0.0, 1.0] * 20, [1.0, 1.0] * 20, clusters=[k % 10 for k in range(40)])
     made = replace(made, positive=np.arange(40) % 3 == 0)
     sample = found.sample(select(made, made.metrics["m"], "higher"), 0.0)

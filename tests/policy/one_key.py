@@ -65,6 +65,8 @@ SPLITS: dict[Path, Any] = {
     (*V, "test"): "sign_flip",
 }
 BOTH: dict[Path, Any] = {("artifacts", "system"): {"baseline": "a", "candidate": "b"}}
+PLAIN: dict[str, Any] = {"metric": "score", "direction": "higher", "margin": 0.1}
+PLAIN_RAIL: dict[str, Any] = {"metric": "speed", "direction": "lower", "tolerance": 3.0}
 LABELLED: dict[Path, Any] = {("items",): {"label": "gold"}}
 RANKED: dict[Path, Any] = {
     (G,): {"metric": "score", "kind": "precision_at_k", "direction": "higher", "margin": 0.1, "k": 10.0},
@@ -106,6 +108,8 @@ KEYS = [
     Key("Gating", (G, "k"), 20.0, D, RANKED),
     Key("Gating", (G, "group"), "case", D, RANKED),
     Key("Gating", (G, "threshold"), 0.7, D, {**RANKED, (G, "kind"): "f1", (G, "k"): None}),
+    Key("Gating", (G, "q"), 0.9, D, {(G,): {**PLAIN, "kind": "quantile", "q": 0.5}}),
+    Key("Gating", (G, "denominator"), "hits", D, {(G,): {**PLAIN, "kind": "ratio", "denominator": "n"}}),
     Key("Gating", (G, "margin"), 0.05, W),
     Key("Gating", (G, "margin"), {"relative": 0.1}, D),
     Key("Relative", (G, "margin", "relative"), 0.05, W, {(G, "margin"): {"relative": 0.1}}),
@@ -124,6 +128,10 @@ KEYS = [
     Key("Guardrail", (*R, "threshold"), 0.7, D, CUT),
     Key("Guardrail", (*R, "k"), 20.0, D, {**CUT, (*R, "kind"): "recall_at_k", (*R, "k"): 10.0}),
     Key("Guardrail", (*R, "group"), "case", D, {**CUT, (*R, "kind"): "average_precision"}),
+    Key("Guardrail", (*R, "q"), 0.9, D, {R: {**PLAIN_RAIL, "kind": "quantile", "q": 0.5}}),
+    Key("Guardrail", (*R, "denominator"), "hits", D, {
+        R: {**PLAIN_RAIL, "kind": "ratio", "denominator": "n"}
+    }),
     Key("Guardrail", (*R, "tolerance"), 5.0, W),
     Key("Guardrail", (*R, "tolerance"), 0.0, S),
     Key("Guardrail", ("guardrails", 3, "tolerance"), 0.01, S),
@@ -201,6 +209,12 @@ KEYS = [
     Key("Watch", ("watch", 0, "group"), "case", NOTHING, WATCHED),
     Key("Watch", ("watch", 0, "threshold"), 0.7, NOTHING, {
         ("watch",): [{"metric": "m", "kind": "f1"}], **LABELLED
+    }),
+    Key("Watch", ("watch", 0, "q"), 0.9, NOTHING, {
+        ("watch",): [{"metric": "m", "kind": "quantile", "q": 0.5}]
+    }),
+    Key("Watch", ("watch", 0, "denominator"), "hits", NOTHING, {
+        ("watch",): [{"metric": "m", "kind": "ratio", "denominator": "n"}]
     }),
     Key("Watch", ("watch", 0, "direction"), "lower", NOTHING, {("watch",): [{"metric": "m"}]}),
 ]  # fmt: skip

@@ -170,7 +170,7 @@ NO_MARGIN = {"mcnemar_exact", "mcnemar_midp", "mcnemar_chi2", "mcnemar_edwards",
     "wilcoxon_pratt",
     *PASS_FAIL_CLUSTERS,
 }
-WHOLE_SET = {"delong", "bootstrap_rows"}
+WHOLE_SET = {"delong", "ratio_delta", "bootstrap_rows"}
 EVERY = sorted(
     BINARY | GRADED_ONLY | PASS_FAIL_TOO | CLUSTERED | PASS_FAIL_CLUSTERS | WHOLE_SET | {"bca_sign_flip"}
 )
@@ -624,8 +624,6 @@ def test_keys_and_places_of_a_policy() -> None:
         (("judge",), None, True),
         (("anchor",), None, True),
         (("gating", "judge"), None, False),
-        (("gating", "q"), None, True),
-        (("guardrails", 2, "q"), None, True),
         (("items", "k"), None, False),
         (("k",), None, False),
         (("gating", "kind"), "auc", False),

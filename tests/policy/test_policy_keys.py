@@ -34,14 +34,14 @@ def test_a_key_of_foreign_letters_is_shown_escaped() -> None:
     assert error.help == "did you mean margin?"
 
 
-@pytest.mark.parametrize("key", ["judge: {min_kappa: 0.6}", "anchor: {artifact: a}", "  q: 0.95"])
+@pytest.mark.parametrize("key", ["judge: {min_kappa: 0.6}", "anchor: {artifact: a}"])
 def test_a_key_that_is_not_built_yet_says_so(key: str) -> None:
     name = key.split(":", maxsplit=1)[0].strip()
     assert one(BASE + key + "\n") == ("not_available", "8")
     assert f"`{name}` is not available in this version of gate" in refused(BASE + key + "\n").message
 
 
-@pytest.mark.parametrize("kind", ["quantile", "ratio"])
+@pytest.mark.parametrize("kind", ["preference", "judged"])
 def test_a_kind_that_is_not_built_yet_says_so(kind: str) -> None:
     assert one(BASE.replace("binary", kind)) == ("not_available", "5")
     assert f"`kind: {kind}` is not available" in refused(BASE.replace("binary", kind)).message

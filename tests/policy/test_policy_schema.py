@@ -73,7 +73,7 @@ def test_what_the_model_accepts_the_schema_accepts(key: Any) -> None:
         (("alpha",), True),
         (("alpha",), 0),
         (("version",), 2),
-        (("gating", "kind"), "ratio"),
+        (("gating", "kind"), "ece"),
         (("gating", "scale"), [0, 1, 2]),
         (("gating", "margin"), -1),
         (("gating", "margin"), {"relative": 0.1, "x": 1}),

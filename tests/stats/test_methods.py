@@ -47,7 +47,14 @@ def test_policies_and_the_documents_name_these_tests_and_no_others() -> None:
     assert set(get_args(NamedTest)) == {"auto", *named}
     text = PAGE.read_text(encoding="utf-8")
     told = " ".join(re.findall(r"`([^`]*)`", text[text.index("Others by name") :].split("\n\n")[0]))
-    by_default = {"mcnemar_exact", "exact_unconditional", "t_guarded", "delong", "bootstrap_rows"}
+    by_default = {
+        "mcnemar_exact",
+        "exact_unconditional",
+        "t_guarded",
+        "delong",
+        "bootstrap_rows",
+        "ratio_delta",
+    }
     assert set(told.split()) & set(METHODS) == named - by_default
 
 
