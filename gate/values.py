@@ -68,6 +68,8 @@ class Mode(StrEnum):
     NO_REGRESSION = "no_regression"
     LIMIT = "limit"
     CHURN = "churn"
+    WORST_ITEM = "worst_item"
+    TAIL = "tail"
     MUST_PASS = "must_pass"
     SLICE_NON_INFERIOR = "slice_non_inferior"
     SLICE_NO_REGRESSION = "slice_no_regression"

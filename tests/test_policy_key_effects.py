@@ -61,6 +61,10 @@ def rail(metric: str = "other", mode: str = "limit", **more: Any) -> dict[str, A
     return {"metric": metric, "kind": "binary", "direction": "higher", "mode": mode, **more}
 
 
+def tail(**more: Any) -> dict[str, Any]:
+    return rail(mode="tail", **more)
+
+
 CLEAR = counts(40, 5, 155)
 CLEAR_GRADED = [
     block(50, {"score": 0.4}, {"score": 0.5}),
@@ -146,6 +150,7 @@ WHOLE_SET = [
 ]
 VETO = rail(mode="no_regression")
 VETOED = beside("other", (180, 1, 1), (3, 0, 1), (17, 1, 0))
+LOSING = beside("other", (160, 1, 1), (40, 1, 0))
 WAIVER = {"rule": "guardrail:other", "owner": "o", "reason": "r", "expires": "2199-12-31"}
 OLD_WAIVER = {**WAIVER, "expires": "2020-12-31"}
 
@@ -440,6 +445,18 @@ EFFECTS = [
     Effect("Guardrail.min", 0.99, 0.9, ("block", "promote"), UNSAFE, {"guardrails": [rail()]}),
     Effect(
         "Guardrail.max", 0.9, 0.96, ("block", "promote"), UNSAFE, {"guardrails": [rail(direction="lower")]}
+    ),
+    # 40 of 200 lose all: the worst tenth lose 1 on average, the worst 0.4 lose 0.5 (at most 0.74 shown)
+    Effect("Guardrail.share", 0.4, 0.1, ("promote", "block"), LOSING, {"guardrails": [tail(max=0.8)]}),
+    # from 1 on there is nothing more to lose, so the bound is 1
+    Effect(
+        "Guardrail.begins",
+        None,
+        0.99,
+        ("promote", "inconclusive"),
+        LOSING,
+        {"guardrails": [tail(max=0.8, share=0.4)]},
+        path=("guardrails", 0, "from"),
     ),
     Effect(
         "Guardrail.proven",

@@ -12,14 +12,18 @@ from gate.measure.model import (
     Limited,
     Margin,
     MostLost,
+    MostOnOne,
     SignTest,
     Tested,
     Tolerance,
     Untested,
     Veto,
+    Worst,
+    WorstShare,
     at_least,
 )
 from gate.measure.words import number, p_value, signed, span
+from gate.safe import examples
 from gate.values import Role, Status
 
 PASS, FAIL, INCONCLUSIVE, WAIVED = Status.PASS, Status.FAIL, Status.INCONCLUSIVE, Status.WAIVED
@@ -72,6 +76,8 @@ def _answer(c: Comparison) -> Reason:
             return _churn(c, most)
         case Counted():
             return _must_pass(c)
+        case Worst():
+            return _worst_item(c, c.wanted) if isinstance(c.wanted, MostOnOne) else _tail(c, c.wanted)
     if not c.gated:
         return _not_gated(c)
     return _reason(c, INCONCLUSIVE, _required(c), c.insufficient or "nothing could be tested")
@@ -224,6 +230,31 @@ def _churn(c: Counted, most: MostLost) -> Reason:
         return _reason(c, INCONCLUSIVE, required, "no pairs")
     text = f"{c.found} of the items got worse in {c.asked.named}"
     return _reason(c, PASS if at_least(most.share, c.share) else FAIL, required, text)
+
+
+def _worst_item(c: Worst, most: MostOnOne) -> Reason:
+    required = f"no item loses more than {number(most.amount)}"
+    if c.loss is None:
+        return _reason(c, INCONCLUSIVE, required, "no item has a result on both sides")
+    text = f"the largest loss in {c.asked.named} on one item is {c.found}"
+    if at_least(most.amount, c.loss):
+        return _reason(c, PASS, required, text)
+    return _reason(c, FAIL, required, f"{text}; {len(c.beyond)} items lose more ({examples(c.beyond)})")
+
+
+def _tail(c: Worst, worst: WorstShare) -> Reason:
+    named = f"the worst {worst.share:.3g} of the items"
+    most = number(worst.amount)
+    required = f"{named} lose at most {most} on average, shown at level {c.level:g}"
+    if c.insufficient or c.interval is None:
+        return _reason(c, INCONCLUSIVE, required, c.insufficient or "nothing could be bounded")
+    low, high = number(0.0 - c.interval.high), number(0.0 - c.interval.low)
+    text = f"{named} lose {c.found} on average ({low} to {high}, whatever their distribution)"
+    if at_least(worst.amount, 0.0 - c.interval.low):
+        return _reason(c, PASS, required, text)
+    if not at_least(worst.amount, 0.0 - c.interval.high):
+        return _reason(c, FAIL, required, text)
+    return _reason(c, INCONCLUSIVE, required, f"{text}: a loss above {most} is not ruled out")
 
 
 def _must_pass(c: Counted) -> Reason:

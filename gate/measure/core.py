@@ -131,7 +131,7 @@ def compare(
         evidence=_evidence(case, result, bound, harm=harm),
         visible=_visible(case, target if target > 0 else abs(sides.delta)),
         clusters=estimand.unit_facts(selection),
-        insufficient=_data_row(case, result),
+        insufficient=data_row(case, result.insufficient),
         cautions=(*selection.metric.notes, *result.cautions, *_exact_disagrees(case, result, harm=harm)),
     )
 
@@ -193,8 +193,11 @@ def _visible(case: Case, effect: float) -> Visible:
     )
 
 
-def _data_row(case: Case, result: TestResult) -> str:
-    """Why these data cannot carry a claim, whatever the test says; empty if they can."""
+def data_row(case: Case, insufficient: str) -> str:
+    """Why these data cannot carry a claim, whatever the test says; empty if they can.
+
+    insufficient: what the test itself has to say.
+    """
     selection, least = case.selection, case.setting.min_items
     if selection.table.identical:
         return SAME_FILE
@@ -202,7 +205,7 @@ def _data_row(case: Case, result: TestResult) -> str:
         counts = f" ({int((selection.gains > 0).sum())} better, {int((selection.gains < 0).sum())} worse)"
         counts = counts if case.estimand.by_item else ""
         return f"{selection.n} items, fewer than items.min {least}{counts}"
-    return result.insufficient
+    return insufficient
 
 
 def _exact_disagrees(case: Case, result: TestResult, *, harm: bool) -> tuple[Caution, ...]:

@@ -100,6 +100,22 @@ class MostLost:
     share: float
 
 
+@dataclass(frozen=True, slots=True)
+class MostOnOne:
+    """No item loses more than so much."""
+
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorstShare:
+    """The worst share of the items loses at most so much on average, proven. begins: of its tail."""
+
+    share: float
+    amount: float
+    begins: float | None = None
+
+
 class Change(NamedTuple):
     """One item on which the two systems differ. delta: after direction, positive is better.
 
@@ -361,4 +377,32 @@ class Limited(Header):
         return f"value {self.found}"
 
 
-Comparison = Tested | Untested | Counted | Limited
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst(Header):
+    """The items that lose most. loss: the largest, or the mean of the worst share; None for no item.
+
+    interval: of that mean's change, positive is better. beyond: ids of items that lose more than is allowed.
+    """
+
+    wanted: MostOnOne | WorstShare
+    loss: float | None
+    interval: Interval | None = None
+    beyond: tuple[str, ...] = ()
+
+    @property
+    def delta(self) -> float | None:
+        """The loss as a change."""
+        return None if self.loss is None else 0.0 - self.loss
+
+    @property
+    def found(self) -> str:
+        """The number that it is decided on."""
+        return number(self.loss)
+
+    @property
+    def named(self) -> str:
+        """That number with its name."""
+        return f"loss {self.found}"
+
+
+Comparison = Tested | Untested | Counted | Limited | Worst

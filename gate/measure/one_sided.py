@@ -1,4 +1,4 @@
-"""Rules that count or look at one side only: limits, churn, must-pass items."""
+"""Rules that rest on no paired test: limits, churn, must-pass items, the items that lose most."""
 
 from __future__ import annotations
 
@@ -6,12 +6,24 @@ import numpy as np
 
 from gate.artifacts.table import BoolArray
 from gate.estimands import one_side, select
-from gate.measure.core import Case
+from gate.measure.core import Case, data_row
 from gate.measure.item_facts import changes_of
-from gate.measure.model import Asked, Comparison, Counted, Limited, Limits, MostLost
+from gate.measure.model import (
+    Asked,
+    Comparison,
+    Counted,
+    Limited,
+    Limits,
+    MostLost,
+    MostOnOne,
+    Worst,
+    WorstShare,
+)
 from gate.measure.setting import Setting, both_readings
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Gating, Guardrail
+from gate.stats.results import Interval
+from gate.stats.tail import tail_bound, tail_bound_from, worst_items
 from gate.values import LARGEST, Caution, Direction, Kind, Mode, Role
 
 
@@ -54,6 +66,46 @@ def churn(rule: Guardrail, case: Case) -> Comparison:
         worse=int((selection.gains < 0).sum()),
         delta=float(np.mean(np.sort(selection.gains))) if selection.n else None,
         cautions=_cautions(selection.table, selection.n, case.setting),
+    )
+
+
+def worst_item(rule: Guardrail, case: Case) -> Comparison:
+    """The largest loss on any one item: a statement about these items."""
+    assert rule.max is not None, "a policy that limits losses says how much"
+    selection = case.selection
+    found = worst_items(-selection.gains, rule.max) if selection.n else None
+    ids = [str(selection.table.ids[selection.positions[k]]) for k in (found.beyond if found else ())]
+    return Worst(
+        **case.header(),
+        method="largest_loss",
+        wanted=MostOnOne(rule.max),
+        loss=None if found is None else max(found.largest, 0.0) + 0.0,
+        beyond=tuple(ids),
+        cautions=_cautions(selection.table, selection.n, case.setting),
+    )
+
+
+def tail(rule: Guardrail, case: Case) -> Comparison:
+    """The mean loss of the worst share of items, with a bound that holds whatever their distribution."""
+    assert rule.max is not None, "a policy that limits losses says how much"
+    assert rule.share is not None, "and of which share of the items"
+    assert case.scale is not None, "and how far a value can go"
+    selection, level, span = case.selection, case.asked.level, case.scale[1] - case.scale[0]
+    wanted = WorstShare(rule.share, rule.max, rule.begins)
+    if not selection.n:
+        nothing = "no item has a result on both sides"
+        return Worst(**case.header(), method="none", wanted=wanted, loss=None, insufficient=nothing)
+    ends, losses = (-span, span), -selection.gains
+    found = tail_bound(losses, rule.share, ends, level)
+    if rule.begins is not None:
+        found = tail_bound_from(losses, rule.share, ends, level, rule.begins)
+    return Worst(
+        **case.header(),
+        method=found.method,
+        wanted=wanted,
+        loss=found.observed,
+        interval=Interval(-found.upper, -found.lower, 1 - 2 * level, found.method),
+        insufficient=data_row(case, found.insufficient),
     )
 
 

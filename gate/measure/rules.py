@@ -33,7 +33,7 @@ from gate.measure.model import (
     Veto,
     at_least,
 )
-from gate.measure.one_sided import churn, limit
+from gate.measure.one_sided import churn, limit, tail, worst_item
 from gate.measure.setting import Setting, TestChoice, both_readings, own_table
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.model import Amount, Gating, Guardrail, Rule, Watch
@@ -199,6 +199,8 @@ def guardrail(rule: Guardrail, rule_id: str, table: PairedTable, setting: Settin
         "no_regression": lambda m: _veto(case(m), Veto(detect=rule.detect)),
         "limit": lambda m: limit(rule, case(m)),
         "churn": lambda m: churn(rule, case(m)),
+        "worst_item": lambda m: worst_item(rule, case(m)),
+        "tail": lambda m: tail(rule, case(m)),
     }
     return both_readings(table.metrics[rule.metric], measures[rule.mode])
 

@@ -39,11 +39,20 @@ def between_sections(p: Policy) -> Iterator[Finding]:
         yield from _whole_set(p, path, rule)
     yield from _labels(p)
     yield from _slices(p)
+    yield from _tails(p)
     yield from _cycles(p)
     yield from _waivers(p)
     if p.bless is not None and p.baseline is None:
         advice = "add baseline: {name: NAME}"
         yield conflict("bless: on_promote needs the baseline's name in the store", "bless", advice=advice)
+
+
+def _tails(p: Policy) -> Iterator[Finding]:
+    """The bound on the worst share holds for independent items."""
+    for index, rail in enumerate(p.guardrails):
+        if rail.mode == "tail" and p.items.cluster is not None:
+            message = "mode tail counts items as independent, but items.cluster says that they are not"
+            yield conflict(message, "guardrails", index, "mode", advice="choose worst_item or non_inferior")
 
 
 def _rules(p: Policy) -> Iterator[tuple[Path, Rule]]:

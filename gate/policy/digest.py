@@ -14,7 +14,7 @@ NOT_DECIDING = frozenset({"name", "watch", "waivers", "bless"})
 
 def deciding_part(policy: Policy) -> dict[str, Any]:
     """The policy without what does not decide and without keys equal to their default, as JSON values."""
-    values = policy.model_dump(exclude=set(NOT_DECIDING), exclude_defaults=True)
+    values = policy.model_dump(exclude=set(NOT_DECIDING), exclude_defaults=True, by_alias=True)
     part: dict[str, Any] = _canonical(values)
     return part
 

@@ -110,8 +110,8 @@ class Guardrail(Rule):
     """A metric that can only block. Which keys it takes depends on the mode."""
 
     mode: Annotated[
-        Literal["non_inferior", "no_regression", "limit", "churn"],
-        Field(description="non_inferior: proven within tolerance; no_regression: a veto; limit; churn."),
+        Literal["non_inferior", "no_regression", "limit", "churn", "worst_item", "tail"],
+        Field(description="non_inferior: proven within tolerance; no_regression: a veto; or by counting."),
     ] = "non_inferior"
     tolerance: Annotated[
         Amount | None, Field(description="The largest loss that is acceptable, or {relative: share}.")
@@ -121,7 +121,14 @@ class Guardrail(Rule):
     ] = None
     min: Annotated[float | None, Field(description="limit: the candidate's lowest acceptable value.")] = None
     max: Annotated[
-        float | None, Field(description="limit: the candidate's highest value; churn: largest share lost.")
+        float | None, Field(description="limit: highest value; churn: share lost; worst_item, tail: loss.")
+    ] = None
+    share: Annotated[
+        float | None, Field(gt=0, lt=1, description="tail: the worst share of items, e.g. 0.05.")
+    ] = None
+    begins: Annotated[
+        float | None,
+        Field(alias="from", ge=0, description="tail: a loss at which the tail begins, fixed beforehand."),
     ] = None
     proven: Annotated[bool, Field(description="limit: the whole interval must be within.")] = False
     first: Annotated[bool, Field(description="If it fails, nothing else is decided.")] = False
@@ -353,6 +360,8 @@ _MODE_KEYS = {
     "no_regression": {"detect", "test", "interval", "assurance"},
     "limit": {"min", "max", "proven"},
     "churn": {"max"},
+    "worst_item": {"max"},
+    "tail": {"max", "share", "begins"},
 }
 
 
@@ -507,7 +516,8 @@ def _mode_keys(r: Guardrail) -> Iterator[Finding]:
     for key in sorted(every - _MODE_KEYS[r.mode]):
         if key in r.model_fields_set and getattr(r, key) is not None:
             home = ", ".join(mode for mode, keys in _MODE_KEYS.items() if key in keys)
-            yield conflict(f"mode {r.mode} takes no {key}", key, advice=f"{key} is for mode {home}")
+            name = type(r).model_fields[key].alias or key
+            yield conflict(f"mode {r.mode} takes no {name}", name, advice=f"{name} is for mode {home}")
     if r.mode == "non_inferior" and r.tolerance is None:
         advice = "add tolerance, or choose mode no_regression, limit or churn"
         yield _missing("mode non_inferior needs a tolerance: the largest loss that is acceptable", advice)
@@ -527,10 +537,29 @@ def _bounds(r: Guardrail) -> Iterator[Finding]:
         yield conflict(message, "mode", advice="choose non_inferior, no_regression or limit")
     if r.mode == "churn" and r.max is None:
         yield _missing("mode churn needs max: the largest share of items that may be lost")
+    yield from _worst(r)
     if r.mode == "limit":
         yield from is_share(r.kind, r.min, "min")
     if r.mode in {"limit", "churn"}:
         yield from is_share("binary" if r.mode == "churn" else r.kind, r.max, "max")
+
+
+def _worst(r: Guardrail) -> Iterator[Finding]:
+    """The modes about the items that lose most."""
+    if r.mode not in {"worst_item", "tail"}:
+        return
+    if not KINDS[r.kind].by_item or r.group:
+        message = f"{KINDS[r.kind].name} is of the whole set: no item loses in it"
+        yield conflict(message, "mode", advice="choose non_inferior, no_regression or limit")
+    if r.max is None:
+        yield _missing(f"mode {r.mode} needs max: the largest loss that is acceptable")
+    elif r.max < 0:
+        yield conflict(f"max is a loss, 0 or more (found {r.max:g})", "max")
+    if r.mode == "tail" and r.share is None:
+        yield _missing("mode tail needs share: how large a part of the items is its worst, e.g. 0.05")
+    if r.mode == "tail" and r.kind == "graded" and r.scale is None:
+        message = "mode tail needs the lowest and highest value the metric can take"
+        yield conflict(message, "mode", advice="add scale: [lowest, highest]")
 
 
 def _slices(s: Slices) -> Iterator[Finding]:

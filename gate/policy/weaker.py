@@ -77,6 +77,8 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
         "detect": (s.larger_is_weaker, "a larger loss may go unseen"),
         "min": (s.smaller_is_weaker, "a worse candidate is within the limit"),
         "max": (s.larger_is_weaker, "a worse candidate is within the limit"),
+        "share": (s.not_comparable, "another part of the items is the worst"),
+        "begins": (s.not_comparable, "the bound is made otherwise"),
         "proven": (s.off_is_weaker, "the limit need not be proven"),
         "first": (s.off_is_weaker, "it no longer comes before everything"),
     },
@@ -234,7 +236,7 @@ def _text(value: Any) -> str:
     if value is None:
         return "none"
     if isinstance(value, Model):
-        shown = value.model_dump(exclude_defaults=True)
+        shown = value.model_dump(exclude_defaults=True, by_alias=True)
         return "{" + ", ".join(f"{key}: {_text(item)}" for key, item in shown.items()) + "}"
     if isinstance(value, bool):
         return str(value).lower()

@@ -15,9 +15,12 @@ from gate.measure.model import (
     Limits,
     Margin,
     MostLost,
+    MostOnOne,
     Tested,
     Tolerance,
     Veto,
+    Worst,
+    WorstShare,
 )
 from gate.pairing import PairCounts
 from gate.policy.kinds import KINDS
@@ -64,6 +67,10 @@ def _wanted(c: Comparison) -> dict[str, Any]:
             return {"bound": wanted.least, "upper_bound": wanted.most}
         case MostLost() as wanted:
             return {"upper_bound": wanted.share}
+        case MostOnOne() as wanted:
+            return {"bound": wanted.amount}
+        case WorstShare() as wanted:
+            return {"bound": wanted.amount, "share": wanted.share}
     return {}
 
 
@@ -74,6 +81,8 @@ def _found(c: Comparison) -> dict[str, Any]:
             return _tested(c)
         case Limited():
             return {"baseline": c.baseline, "candidate": c.candidate, "interval": _interval(c.interval)}
+        case Worst():
+            return {"delta": c.delta, "interval": _interval(c.interval)}
         case Counted():
             share = None if c.wanted is None else c.share
             return {"delta": c.delta, "share": share, "discordant": _discordant(c.asked, c.better, c.worse)}

@@ -30,8 +30,14 @@ START: dict[str, Any] = {
     "slices": {"by": ["language", "region"], "tolerance": 0.2},
     "waivers": [{"rule": "guardrail:veto", "owner": "o", "reason": "r", "expires": "2030-01-31"}],
 }
-AGED = {"name": "main", "max_age_days": 30}
 Path = tuple[str | int, ...]
+TAIL: dict[Path, Any] = {
+    ("guardrails", 1, "mode"): "tail",
+    ("guardrails", 1, "tolerance"): None,
+    ("guardrails", 1, "max"): 3.0,
+    ("guardrails", 1, "share"): 0.2,
+}
+AGED = {"name": "main", "max_age_days": 30}
 
 
 class Key(NamedTuple):
@@ -142,6 +148,9 @@ KEYS = [
     Key("Guardrail", ("guardrails", 0, "max"), 0.05, W),
     Key("Guardrail", ("guardrails", 0, "max"), None, W, {("guardrails", 0, "min"): 0.01}),
     Key("Guardrail", ("guardrails", 0, "proven"), True, S),
+    Key("Guardrail", (*R, "share"), 0.1, D, TAIL),
+    Key("Guardrail", (*R, "from"), 1.0, D, TAIL),
+    Key("Guardrail", (*R, "max"), 4.0, W, TAIL),
     Key("Guardrail", ("guardrails", 0, "first"), True, S),
     Key("Slices", ("slices", "by"), ["language"], W),
     Key("Slices", ("slices", "by"), ["language", "region", "user"], D),

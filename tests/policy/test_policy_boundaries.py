@@ -120,6 +120,8 @@ MODE_KEYS = {
     "no_regression": {"detect", "test", "interval", "assurance"},
     "limit": {"min", "max", "proven"},
     "churn": {"max"},
+    "worst_item": {"max"},
+    "tail": {"max", "share", "from"},
 }
 VALUES = {
     "tolerance": "0.1",
@@ -130,15 +132,24 @@ VALUES = {
     "min": "0.1",
     "max": "0.9",
     "proven": "true",
+    "share": "0.1",
+    "from": "0.2",
 }
-NEEDED = {"non_inferior": "tolerance", "no_regression": None, "limit": "max", "churn": "max"}
+NEEDED = {
+    "non_inferior": ("tolerance",),
+    "no_regression": (),
+    "limit": ("max",),
+    "churn": ("max",),
+    "worst_item": ("max",),
+    "tail": ("max", "share"),
+}
 
 
 @pytest.mark.parametrize(("mode", "key"), list(itertools.product(MODE_KEYS, VALUES)))
 def test_each_mode_takes_its_own_keys_and_no_others(mode: str, key: str) -> None:
     keys = {"mode": mode, key: VALUES[key]}
-    if NEEDED[mode]:
-        keys.setdefault(str(NEEDED[mode]), VALUES[str(NEEDED[mode])])
+    for needed in NEEDED[mode]:
+        keys.setdefault(needed, VALUES[needed])
     rail = ", ".join(f"{name}: {value}" for name, value in keys.items())
     text = BASE + f"guardrails:\n- {{metric: m, kind: binary, direction: lower, {rail}}}\n"
     if key in MODE_KEYS[mode]:
