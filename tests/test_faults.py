@@ -361,7 +361,7 @@ def test_items_needed_are_a_positive_number_or_a_reason(
     assert not re.search(r"-\s?\d", step)
     assert needed is None or (isinstance(needed, int) and needed >= 2)
     if answer.verdict == "inconclusive":
-        more = re.search(r"score about ([\d,]+) more items?", step)
+        more = re.search(r"score about ([\d,]+) new items?", step)
         if more:
             assert int(more[1].replace(",", "")) >= 1
         else:

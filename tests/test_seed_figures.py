@@ -97,7 +97,8 @@ def test_eval_200_cannot_answer_and_says_how_many_items_would(small: Answer) -> 
     needed = math.ceil(REACH**2 * statistics.variance(values) / 0.01**2)
     assert small.gating["items_needed"] == needed
     assert small.report is not None
-    assert small.report["next_step"] == f"score about {needed - 200:,} more items"
+    advice = f"score about {needed:,} new items and look at them alone: this look has used its whole level"
+    assert small.report["next_step"] == advice
     assert small.gating["seed_reading"] == "cannot_answer"
     assert small.gating["interval"]["low"] < 0 < small.gating["interval"]["high"]
 

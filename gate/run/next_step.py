@@ -68,24 +68,30 @@ def _gating_open(c: Tested | Untested, margin: Margin, reason: Reason, min_items
         return f"score items of more clusters: {c.insufficient}; more items of the same ones do not help"
     if c.insufficient == SAME_FILE:
         return "give the results of two systems: the same file was given as baseline and as candidate"
-    more = _items_to_score(c, margin, min_items)
-    if more is not None and c.delta < margin.amount / 2:
+    new = _items_to_score(c, margin, min_items)
+    if new is not None and c.delta < margin.amount / 2:
         return (
             f"no gain near the margin {number(margin.amount)} was observed: more items need not help, the "
-            f"candidate must get better ({count(more, 'more item')} would say whether it is out of reach)"
+            f"candidate must get better ({count(new, 'new item')} would say whether it is out of reach)"
         )
-    if more is not None:
-        return f"score about {count(more, 'more item')}"
+    if new is not None and c.n < min_items:  # nothing could be claimed, so the same set may grow
+        return f"score about {count(new - c.n, 'more item')}"
+    if new is not None:
+        return f"score about {count(new, 'new item')} {ALONE}"
     return _no_more_items(c, margin)
 
 
+ALONE = "and look at them alone: this look has used its whole level"
+"""Old and new items together at the same level would promote by luck nearly twice as often as is claimed."""
+
+
 def _items_to_score(c: Tested, margin: Margin, min_items: int) -> int | None:
-    """How many more items this comparison needs for 80 % power, or None where more items need not help."""
+    """How many new items give a look at them alone 80 % power, or None where a larger set need not help."""
     needed = c.visible.items_needed
     if needed is None or (c.delta <= 0 and not margin.amount):
         return None  # with margin 0 the items needed are those that would show what was observed: no gain
-    more = max(needed, min_items) - c.n
-    return more if more > 0 else None
+    new = max(needed, min_items)
+    return new if new > c.n else None
 
 
 def _no_more_items(c: Tested, margin: Margin) -> str:
