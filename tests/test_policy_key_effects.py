@@ -587,6 +587,24 @@ EFFECTS = [
         REPEATS,
         {"items": {"repeat": "run"}},
     ),
+    Effect(
+        "SomeRuns.pass_hat",
+        1,
+        4,
+        ("promote", "inconclusive"),
+        REPEATS,
+        {"items": {"repeat": "run", "reduce": {}}},
+        path=("items", "reduce", "pass_hat"),
+    ),
+    Effect(
+        "SomeRuns.pass_at",
+        1,
+        4,
+        ("promote", "inconclusive"),
+        REPEATS,
+        {"items": {"repeat": "run", "reduce": {}}},
+        path=("items", "reduce", "pass_at"),
+    ),
     Effect("Items.min", 30, 500, ("promote", "inconclusive")),
     # 60 won and 5 lost; 12 items of the baseline are missing on the other side
     Effect(

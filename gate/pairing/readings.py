@@ -11,6 +11,7 @@ from gate.artifacts.table import FloatArray, Missing
 from gate.pairing.model import IndexArray, MetricRule, PairedMetric, PairingRules
 from gate.pairing.side import Side
 from gate.safe import examples, quoted
+from gate.stats.pass_k import pass_at_k, pass_hat_k
 from gate.values import GateError
 
 
@@ -31,7 +32,7 @@ def paired_metric(
             _refuse_missing(name, side)
             _refuse_uneven(side)
     runs = (_runs(name, sides[0], rows[0]), _runs(name, sides[1], rows[1]))
-    if not rule.candidate_only and not _is_mean(rule, rules.reduce):
+    if not rule.candidate_only and not is_mean(rule.kind, rules.reduce):
         _refuse_unequal(name, runs, sides, rules)
     dropped = metric_of_runs(rule, runs, rules.reduce)
     counted = runs[1:] if rule.candidate_only else runs
@@ -170,22 +171,43 @@ def metric_of_runs(rule: MetricRule, runs: tuple[FloatArray, FloatArray], reduce
     return PairedMetric(
         baseline=_reduced(rule, runs[0], reduce),
         candidate=_reduced(rule, runs[1], reduce),
-        averaged=repeated and _is_mean(rule, reduce),
+        averaged=repeated and is_mean(rule.kind, reduce),
         runs=runs if repeated else None,
     )
 
 
-def _is_mean(rule: MetricRule, reduce: str) -> bool:
-    return reduce == "mean" or (reduce == "pass_all" and rule.kind != "binary")
+def is_mean(kind: str, reduce: str) -> bool:
+    """Whether repeats become a mean over runs, a number per item also where each run is pass or fail."""
+    how, _, k = reduce.partition(":")
+    return how == "mean" or bool(k) or (how in {"pass_all", "any"} and kind != "binary")
 
 
 def _reduced(rule: MetricRule, runs: FloatArray, reduce: str) -> FloatArray:
-    """One value per item from its runs: the mean, or the worst run (pass^K for pass/fail)."""
+    """One value per item from its runs: their mean, the worst or best of them, or a chance over k of them.
+
+    pass^k and pass@k are of pass/fail; where lower is better, a run passes that is 0, and the value is the
+    chance of the opposite, so that it stays in the metric's unit.
+    """
+    how, _, k = reduce.partition(":")
+    if k and rule.kind == "binary":
+        return _of_some(rule, runs, how, int(k))
     if runs.shape[1] == 1:
         return runs[:, 0]
-    some = ~np.isnan(runs)
-    if _is_mean(rule, reduce):
+    if is_mean(rule.kind, reduce):
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.nansum(runs, axis=1) / some.sum(axis=1), dtype=np.float64)
-    worst = np.fmin if rule.direction == "higher" else np.fmax
-    return np.asarray(worst.reduce(runs, axis=1), dtype=np.float64)
+            return np.asarray(np.nansum(runs, axis=1) / (~np.isnan(runs)).sum(axis=1), dtype=np.float64)
+    lowest = (rule.direction == "higher") is (how != "any")
+    chosen = np.fmin if lowest else np.fmax
+    return np.asarray(chosen.reduce(runs, axis=1), dtype=np.float64)
+
+
+def _of_some(rule: MetricRule, runs: FloatArray, how: str, k: int) -> FloatArray:
+    """Whatever the number of runs of an item, which must be at least k; NaN where it has none."""
+    total = (~np.isnan(runs)).sum(axis=1)
+    good = (runs == (1.0 if rule.direction == "higher" else 0.0)).sum(axis=1)
+    known = total > 0
+    found = np.full(len(runs), np.nan)
+    if bool(known.any()):
+        chance = pass_hat_k if how == "pass_hat" else pass_at_k
+        found[known] = chance(total[known], good[known], k)
+    return found if rule.direction == "higher" else np.asarray(1.0 - found, dtype=np.float64)

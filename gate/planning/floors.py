@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gate.estimands import estimand_of
 from gate.measure.core import choice_of
+from gate.pairing.readings import is_mean
 from gate.policy.model import Gating, Guardrail, Policy
 from gate.stats.methods import FEWEST_CHANGED, METHODS
 from gate.stats.power import fewest_units
@@ -14,7 +15,7 @@ def planned_test(policy: Policy, rule: Gating | Guardrail, null_value: float) ->
     items = policy.items
     estimand = estimand_of(
         rule.kind,
-        averaged=items.repeat is not None and items.reduce == "mean",
+        averaged=items.repeat is not None and is_mean(rule.kind, items.reduction),
         clustered=items.cluster is not None,
         seeds=items.unit == "seed",
     )

@@ -105,7 +105,7 @@ def rerun(world: World, rng: np.random.Generator) -> dict[Key, tuple[FloatArray,
 
 def tables_of(world: World, runs: Mapping[Key, tuple[FloatArray, FloatArray]]) -> Tables:
     """Paired tables with these runs in the place of what the files hold."""
-    reduce = world.policy.items.reduce
+    reduce = world.policy.items.reduction
     metrics: dict[str | None, dict[str, PairedMetric]] = {name: {} for name in world.tables}
     for key, sides in runs.items():
         metrics[key[0]][key[1]] = metric_of_runs(world.uses[key], sides, reduce)

@@ -171,6 +171,17 @@ class Slices(Model):
         return _slices(self)
 
 
+class SomeRuns(Model):
+    """The chance that k runs of an item all pass, or that at least one of k does, from K >= k runs."""
+
+    pass_hat: Annotated[int | None, Field(ge=1, description="pass^k: all of k runs.")] = None
+    pass_at: Annotated[int | None, Field(ge=1, description="pass@k: at least one of k runs.")] = None
+
+    def _findings(self) -> Iterable[Finding]:
+        if (self.pass_hat is None) == (self.pass_at is None):
+            yield conflict("reduce takes pass_hat or pass_at, one of them", "pass_hat")
+
+
 class Items(Model):
     """How rows become items, and what counts as a fault in them."""
 
@@ -198,7 +209,10 @@ class Items(Model):
         Field(description="resampled_splits: values from repeated random train-test splits."),
     ] = None
     reduce: Annotated[
-        Literal["mean", "pass_all", "worst"], Field(description="How an item's repeats become one value.")
+        Annotated[Literal["mean", "pass_all", "worst", "any"], Tag("plain")]
+        | Annotated[SomeRuns, Tag("mapping")],
+        Discriminator(shape),
+        Field(description="How an item's repeats become one value."),
     ] = "mean"
     min: Annotated[int, Field(ge=1, description="Fewer pairs are inconclusive. With unit: seed, 5.")] = 30
     missing: Annotated[
@@ -212,6 +226,14 @@ class Items(Model):
     may_shrink: Annotated[
         bool, Field(description="The item set may be smaller than at the last promotion.")
     ] = False
+
+    @property
+    def reduction(self) -> str:
+        """``mean``, ``pass_all``, ``worst``, ``any``, ``pass_hat:K`` or ``pass_at:K``."""
+        if isinstance(self.reduce, str):
+            return self.reduce
+        all_of = self.reduce.pass_hat
+        return f"pass_at:{self.reduce.pass_at}" if all_of is None else f"pass_hat:{all_of}"
 
     @model_validator(mode="before")
     @classmethod

@@ -278,7 +278,7 @@ def _pairing_rules(policy: Policy, name: str | None, uses: list[Use]) -> Pairing
         missing=items.missing,
         max_missing=items.max_missing,
         max_error_rate=items.max_error_rate,
-        reduce=items.reduce,
+        reduce=items.reduction,
         label=items.label,
         comparable=tuple(items.comparable),
         columns=(*_slice_columns(policy, name), *_must_pass_columns(policy, name), *_groups(uses)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -235,6 +236,43 @@ def test_reduce(reduce: str, direction: str, expected: list[float]) -> None:
     ).metrics["m"]
     assert metric.baseline.tolist() == expected
     assert metric.averaged == (reduce == "mean")
+
+
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+@pytest.mark.parametrize("how", ["pass_hat", "pass_at"])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_some_of_the_runs_by_counting_them(how: str, k: int, direction: str) -> None:
+    """Over all choices of k of an item's runs: how many pass as a whole; in the metric's own unit."""
+    good = 1 if direction == "higher" else 0
+    items = {"a": [1, 0, 0, 1], "b": [1, 1, 1, 1], "c": [0, 0, 0, 0], "d": [0, 1, 1]}
+    rows = [(item, str(n), value) for item, runs in items.items() for n, value in enumerate(runs)]
+    ids, repeats, values = (list(column) for column in zip(*rows, strict=True))
+    side = table(ids, values, repeats=repeats)
+    accepts = {"missing": "drop", "max_missing": 0.5, "max_error_rate": 0.5}
+    wanted = rules(reduce=f"{how}:{k}", metrics={"m": MetricRule("binary", direction)}, **accepts)
+    metric = pair(side, side, wanted).metrics["m"]
+    whole = all if how == "pass_hat" else any
+    for item, found in zip(sorted(items), metric.baseline.tolist(), strict=True):
+        chosen = [whole(run == good for run in some) for some in itertools.combinations(items[item], k)]
+        share = sum(chosen) / len(chosen)
+        assert found == pytest.approx(share if direction == "higher" else 1 - share)
+    assert metric.averaged
+
+
+def test_more_runs_than_there_are_cannot_be_asked_for() -> None:
+    error("k_beyond_runs", five(IDS), five(IDS), reduce="pass_hat:6")
+    graded = {"m": MetricRule("graded", "higher")}
+    assert pair(five(IDS), five(IDS), rules(reduce="pass_hat:6", metrics=graded)).metrics["m"].averaged
+
+
+@pytest.mark.parametrize(("direction", "expected"), [("higher", [1.0, 0.0]), ("lower", [0.0, 0.0])])
+def test_any_takes_the_best_run(direction: str, expected: list[float]) -> None:
+    side = table(["a", "a", "b", "b"], [1, 0, 0, 0], repeats=["1", "2", "1", "2"])
+    wanted = rules(reduce="any", metrics={"m": MetricRule("binary", direction)})
+    metric = pair(side, side, wanted).metrics["m"]
+    assert metric.baseline.tolist() == expected
+    assert not metric.averaged
+    error("unequal_runs", five(IDS), table(IDS, [1] * len(IDS)), reduce="any")
 
 
 def test_a_dropped_repeat_leaves_the_item_in() -> None:

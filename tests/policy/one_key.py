@@ -173,6 +173,8 @@ KEYS = [
     Key("Items", ("items", "unit"), "seed", D, {("items", "min"): 30}),
     Key("Items", ("items", "design"), "resampled_splits", S, SPLITS),
     Key("Items", ("items", "reduce"), "worst", D),
+    Key("SomeRuns", ("items", "reduce", "pass_hat"), 3, D, {("items", "reduce"): {"pass_hat": 2}}),
+    Key("SomeRuns", ("items", "reduce", "pass_at"), 3, D, {("items", "reduce"): {"pass_at": 2}}),
     Key("Items", ("items", "min"), 10, W),
     Key("Items", ("items", "missing"), "drop", W),
     Key("Items", ("items", "missing"), "worst", W),

@@ -21,6 +21,7 @@ from gate.policy.model import (
     Policy,
     Relative,
     Slices,
+    SomeRuns,
     Systems,
     Waiver,
     Watch,
@@ -39,6 +40,7 @@ SECTIONS = [
     Waiver,
     Watch,
     Baseline,
+    SomeRuns,
 ]
 
 
