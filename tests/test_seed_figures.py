@@ -97,8 +97,11 @@ def test_eval_200_cannot_answer_and_says_how_many_items_would(small: Answer) -> 
     needed = math.ceil(REACH**2 * statistics.variance(values) / 0.01**2)
     assert small.gating["items_needed"] == needed
     assert small.report is not None
-    advice = f"score about {needed:,} new items and look at them alone: this look has used its whole level"
-    assert small.report["next_step"] == advice
+    enough = math.ceil(REACH**2 * statistics.variance(values) / 0.05**2)
+    assert small.report["next_step"] == (
+        f"score about {enough} new items if you believe in 5.0 points, or {needed:,} to see as little as "
+        "1.0 points, and look at them alone: this look has used its whole level"
+    )
     assert small.gating["seed_reading"] == "cannot_answer"
     assert small.gating["interval"]["low"] < 0 < small.gating["interval"]["high"]
 

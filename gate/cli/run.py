@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from gate.ci.event import ci_facts
+from gate.cli.render import length, lengths
 from gate.cli.streams import Streams, colours
 from gate.pairing.model import NO_FILE
 from gate.policy.load import LoadedPolicy, load
@@ -78,6 +79,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--json", metavar="FILE", help="write the JSON report there; - for standard output")
     add(
+        "--json-summary",
+        metavar="FILE",
+        help="write at most 1 KB of JSON there, for coding agents and chats; - for standard output",
+    )
+    lengths(parser)
+    add(
         "--exit-zero-on",
         metavar="VERDICTS",
         default="",
@@ -129,8 +136,9 @@ def _checkout_since(policy: LoadedPolicy) -> str:
 
 
 def _outputs(args: argparse.Namespace) -> Iterator[Path]:
-    if args.json and args.json != "-":
-        yield Path(args.json)
+    for name in (args.json, args.json_summary):
+        if name and name != "-":
+            yield Path(name)
     if args.report_dir:
         yield from report_files(Path(args.report_dir))
 
@@ -151,13 +159,17 @@ def _report_error(error: GateError, args: argparse.Namespace) -> None:
 
 def _deliver(report: Report | Reports, args: argparse.Namespace, streams: Streams) -> None:
     """Write every output that was asked for. Files first: the verdict is printed when it can be read."""
+    from gate.report.brief import brief
+
     if args.report_dir:
         write_reports(report, Path(args.report_dir))
     if args.json and args.json != "-":
         write_text(Path(args.json), to_json(report))
-    if args.json == "-":
-        streams.print(to_json(report))
+    if args.json_summary and args.json_summary != "-":
+        write_text(Path(args.json_summary), brief(report))
+    if "-" in {args.json, args.json_summary}:
+        streams.print(to_json(report) if args.json == "-" else brief(report))
         return
     from gate.report.text import text
 
-    streams.print(text(report, colour=colours(streams.out, os.environ)))
+    streams.print(text(report, colour=colours(streams.out, os.environ), form=length(args)))

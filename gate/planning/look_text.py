@@ -8,6 +8,7 @@ from gate.measure.model import Tested
 from gate.measure.words import count, number, signed
 from gate.planning.first_look import FirstLook
 from gate.report import sentences
+from gate.report.terms import gravity
 from gate.run.blocks import changes, gating
 from gate.values import Status
 
@@ -31,7 +32,7 @@ def look_lines(look: FirstLook) -> Iterator[str]:
     yield from (f"  {label:{width}}  {text}" for label, text in facts if text)
     yield ""
     yield from _claims(look)
-    others = [caution for caution in cautions if caution.code not in sentences.WARNINGS]
+    others = [caution for caution in cautions if gravity(caution.code) == "detail"]
     yield from (f"  caution: {caution.message}" for caution in others[:8])
     if len(others) > 8:
         yield f"  and {len(others) - 8} more cautions"

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from gate.report import sentences
-from gate.report.model import Document, ErrorReport, Report, Reports, reports_of
+from gate.report.brief import leading
+from gate.report.model import Document, ErrorReport
 from gate.safe import chat_text, cut, visible
 from gate.values import Verdict
 
@@ -53,7 +54,7 @@ def _event(document: Document) -> dict[str, Any]:
     if isinstance(document, ErrorReport):
         why, step = sentences.fault(document.error), document.error.help or ""
         return _fields("error", 2, "", why, step) | {"delta": None, "interval": None, "signature": ""}
-    first = _leading(document)
+    first = leading(document)
     name, why = sentences.name(first), sentences.why(document)
     block = first.gating
     return _fields(document.verdict, document.exit_code, name, why, first.next_step) | {
@@ -61,13 +62,6 @@ def _event(document: Document) -> dict[str, Any]:
         "interval": None if block.interval is None else [block.interval.low, block.interval.high],
         "signature": visible(first.signature),
     }
-
-
-def _leading(document: Report | Reports) -> Report:
-    """The winner among several, else the first."""
-    reports = reports_of(document)
-    winner = document.winner if isinstance(document, Reports) else None
-    return next((one for one in reports if one.provenance.candidate.path == winner), reports[0])
 
 
 def _fields(verdict: str, code: int, policy: str, why: str, step: str) -> dict[str, Any]:
@@ -79,7 +73,7 @@ def _fields(verdict: str, code: int, policy: str, why: str, step: str) -> dict[s
 def _facts(document: Document) -> list[tuple[str, str]]:
     if isinstance(document, ErrorReport):
         return []
-    first = _leading(document)
+    first = leading(document)
     lines = sentences.four_lines(first.gating, first.changes, first.cautions)
     return [(label, text) for label, text in lines if text][:4]
 

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from gate.decide.verdict import Reason
 from gate.measure.words import number, p_value
+from gate.report import voice
 from gate.report.figures import compact, difference, span, whole
 from gate.report.model import Change, Comparison, Report
 from gate.report.sentences import icon, said
+from gate.report.statements import block_of, moved_word, statement, watched
 from gate.values import Mode, Role, Status
 
+WORSE = "\u2b07\ufe0f"
 ORDER = (
     *(Status.ERROR, Status.FAIL, Status.INCONCLUSIVE, Status.WAIVED),
     *(Status.PASS, Status.NOT_DECIDED, Status.NOT_GATED, Status.REPORTED),
@@ -21,14 +25,21 @@ ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """One rule's answer. icon and status: a sign and its word; the word alone says it all."""
+    """One rule's answer. status: its word; the sign beside it says nothing more. label: what it is about.
+
+    moved, change, asked: baseline -> candidate, the change with its interval, what the policy asks. message:
+    all of it in one sentence.
+    """
 
     icon: str
     status: str
     rule: str
-    observed: str
-    required: str
+    label: str
+    moved: str
+    change: str
+    asked: str
     message: str
+    gating: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +75,44 @@ class ChangeRow:
 
 
 def rule_rows(report: Report, most: int | None = None) -> list[RuleRow]:
-    """Every rule, or the first ``most``, in the order a person should read them."""
-    return [
-        RuleRow(
-            icon(reason.status),
-            said(reason.status),
-            reason.rule,
-            reason.observed,
-            reason.required,
-            reason.message,
+    """Every rule, or the first ``most``, in the order to read them; then what got worse unguarded."""
+    ordered = sorted(report.reasons, key=lambda reason: rank(reason.status))[:most]
+    worse = [b for b in report.watch if moved_word(b, report) in {"worse", "changed"}]
+    return [*(_rule(reason, report) for reason in ordered), *(_watched(b, report) for b in worse[:most])]
+
+
+def _rule(reason: Reason, report: Report) -> RuleRow:
+    block, status = block_of(reason.rule, report), said(reason.status)
+    message, sign = statement(reason, report), icon(reason.status)
+    known = block is not None and (block.delta, block.candidate, block.share) != (None, None, None)
+    if block is None or not known:
+        return RuleRow(sign, status, reason.rule, reason.rule, "", message, reason.required, message)
+    moved, change = voice.moved(block), voice.change(block)
+    if block.mode == Mode.CHURN:
+        lost = (
+            "" if block.discordant is None else f"{whole(block.discordant.only_baseline)} of {whole(block.n)}"
         )
-        for reason in sorted(report.reasons, key=lambda reason: rank(reason.status))[:most]
-    ]
+        moved, change = lost, f"{voice.share(block.share)} got worse"
+    elif block.mode == Mode.MUST_PASS:
+        moved, change = reason.observed, message
+    label, gating = label_of(block), block.role == Role.GATING
+    return RuleRow(sign, status, reason.rule, label, moved, change, voice.asked(block), message, gating)
+
+
+def _watched(block: Comparison, report: Report) -> RuleRow:
+    word = moved_word(block, report)
+    moved, change, asked = voice.moved(block), voice.change(block), voice.asked(block)
+    return RuleRow(WORSE, word, block.rule, block.metric, moved, change, asked, watched(block, report))
+
+
+def label_of(block: Comparison) -> str:
+    """What a rule is about, in as few words as tell it from the others."""
+    where = f" ({block.set})" if block.set else ""
+    if block.role == Role.SLICE:
+        return block.rule.removeprefix("slice:")
+    if block.role == Role.MUST_PASS:
+        return "must_pass"
+    return f"{block.metric}{' churn' if block.mode == Mode.CHURN else ''}{where}"
 
 
 def rank(status: Status) -> int:

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gate.decide.verdict import Reason
-from gate.measure.words import count, number, p_value, signed
-from gate.policy.kinds import KINDS, metric_words
-from gate.report.figures import (
-    amount,
-    confidence,
-    difference,
-    percent,
-    probability,
-    span,
-    whole,
-)
+from gate.measure.words import count, p_value
+from gate.policy.kinds import KINDS
+from gate.report import voice
+from gate.report.figures import confidence, percent, probability, whole
 from gate.report.model import (
     Change,
     Changes,
@@ -27,6 +20,8 @@ from gate.report.model import (
     Report,
     Reports,
 )
+from gate.report.statements import moved_word, name_of, statement
+from gate.report.terms import GRAVITY, gravity
 from gate.safe import cut
 from gate.values import Caution, Kind, Status, Verdict
 
@@ -46,29 +41,54 @@ ICONS = {
     "error": "\u26a0\ufe0f",
 }
 READINGS = {
-    "publish": "the sign is solid and the delta is at least the smallest gain this set can see: "
-    "publish the interval",
+    "publish": "the sign is solid, and these items can show a change so large: publish the interval",
     "sign_only": "sign solid, magnitude not; quote no headline number",
     "cannot_answer": "the interval includes 0: this set cannot answer",
 }
-
-
 WINDOWS = {
     "fresh": "no earlier look at these items is recorded",
     "overlap": "some of these items were looked at before",
     "reused": "these items were looked at before",
 }
 
-WARNINGS = frozenset(
-    {"watch_worse", "watch_changed", "sentinel_values", "empty_answers", "limits_hit"}
-    | {"rows_left_out_unequal", "errors_uneven", "status_on_one_side"}
-)
-"""Cautions that stand on top of every format."""
+MOST_WARNINGS = 3
+
+
+def ranked(cautions: Iterable[Caution]) -> list[Caution]:
+    """What could change this verdict first, then what could change the next one, then details."""
+    return sorted(cautions, key=lambda caution: GRAVITY[gravity(caution.code)])
 
 
 def warnings(cautions: Iterable[Caution]) -> list[str]:
-    """What a person must have seen before acting on the verdict, although no rule decides it."""
-    return [caution.message for caution in cautions if caution.code in WARNINGS]
+    """What a person must have seen before acting on the verdict: at most three, the gravest first.
+
+    Several of one kind are one warning.
+    """
+    kinds: dict[str, list[str]] = {}
+    for caution in ranked(cautions):
+        if gravity(caution.code) != "detail":
+            kinds.setdefault(caution.code, []).append(caution.message)
+    found = [f"{said[0]} (so too {len(said) - 1} more)" if said[1:] else said[0] for said in kinds.values()]
+    shown, left = found[:MOST_WARNINGS], len(found) - MOST_WARNINGS
+    return [*shown[:-1], f"{shown[-1]} (and {left} more in the report)"] if left > 0 else shown
+
+
+def costs(report: Report) -> list[str]:
+    """What gets worse with this candidate although the rules allow it, and what nothing guards."""
+    found: list[str] = []
+    if report.verdict not in {Verdict.PROMOTE, Verdict.HOLD}:
+        return found
+    for block in report.guardrails:
+        high = None if block.interval is None else block.interval.high
+        if block.mode == "non_inferior" and block.status == Status.PASS and high is not None and high < 0:
+            allowed = voice.asked(block).removeprefix("up to ")
+            found.append(f"{name_of(block)} {voice.change(block)} ({allowed} is allowed)")
+    found += [
+        f"{name_of(block)} {voice.change(block)} (watched: nothing guards it)"
+        for block in report.watch
+        if moved_word(block, report) == "worse"
+    ]
+    return found
 
 
 def icon(word: str) -> str:
@@ -101,20 +121,20 @@ def why(report: Report | Reports) -> str:
     reasons = report.reasons
     found = [reason for reason in reasons if reason.status == deciding]
     if deciding and found:
-        return _because(found)
+        return _because(found, report)
     first = next((r for r in reasons if r.rule == report.gating.rule), reasons[0] if reasons else None)
-    text = "no rule was decided" if first is None else first.message
+    text = "no rule was decided" if first is None else statement(first, report)
     beaten = [reason.message for reason in reasons if reason.rule == "not_winner"]
     if beaten:
         return f"{text}; {beaten[0]}"
     if report.verdict == Verdict.HOLD:
         return f"this cycle passed ({text}), but {cycles(report)}"
-    waived = [reason.message for reason in reasons if reason.status == Status.WAIVED]
+    waived = [statement(reason, report) for reason in reasons if reason.status == Status.WAIVED]
     return f"{text}; {waived[0]}" if waived and text != waived[0] else text
 
 
-def _because(found: Sequence[Reason]) -> str:
-    first, rest = found[0].message, [reason.rule for reason in found[1:]]
+def _because(found: Sequence[Reason], report: Report) -> str:
+    first, rest = statement(found[0], report), [reason.rule for reason in found[1:]]
     return f"{first}; also: {_list(rest)}" if rest else first
 
 
@@ -141,11 +161,10 @@ _FOUR = ("Delta", "Evidence", "Smallest gain seen", "On flaky items")
 
 
 def _delta(gating: Gating) -> str:
-    moved = f"{number(gating.baseline)} to {number(gating.candidate)}"
     interval = gating.interval
     return (
-        f"{difference(gating.delta, gating.kind)}, paired {confidence(interval)} interval "
-        f"{span(interval)} ({metric_words(gating.metric, gating.kind)} {moved} on {count(gating.n, 'item')}, "
+        f"{voice.change(gating)}, paired {confidence(interval)} interval "
+        f"({name_of(gating)} {voice.moved(gating)} on {count(gating.n, 'item')}, "
         f"{gating.direction} is better)"
     )
 
@@ -166,31 +185,22 @@ def evidence(gating: Gating, changes: Changes) -> str:
         )
     two_sided = f"two-sided {probability(gating.p_two_sided)}; {decides}"
     if not KINDS[gating.kind].by_item and (gating.distribution or Distribution()).counts is None:
-        return two_sided + _beside(gating)
+        return two_sided
     return f"{count(changes.gained_count, 'item')} better, {whole(changes.lost_count)} worse, {two_sided}"
-
-
-def _beside(gating: Gating) -> str:
-    """The row bootstrap beside a test that is none."""
-    found = gating.reference or {}
-    low, high = found.get("bootstrap_low"), found.get("bootstrap_high")
-    if low is None or high is None:
-        return ""
-    return f"; by the row bootstrap [{signed(low)}, {signed(high)}]"
 
 
 def smallest_gain(gating: Gating) -> str:
     """The MDE at 80 % power and the items that the margin, or the observed gain, would need."""
     if gating.mde is None:
         return "cannot be said: the items do not differ"
-    text = f"{amount(gating.mde, gating.kind)} at 80 % power with {count(gating.n, 'item')}"
+    text = f"{voice.amount(gating.mde, gating)} at 80 % power with {count(gating.n, 'item')}"
     if gating.kind == Kind.BINARY and gating.mde > 1:
         text = f"none: {count(gating.n, 'item')} cannot show any gain at 80 % power"
     needed, margin = gating.items_needed, gating.margin
     if needed is None:
         return text
     if margin:
-        return f"{text}; to see the margin {amount(margin, gating.kind)}: {count(needed, 'item')}"
+        return f"{text}; to see the margin of {voice.amount(margin, gating)}: {count(needed, 'item')}"
     return f"{text}; if the true gain is what was observed: {count(needed, 'item')}"
 
 
@@ -211,16 +221,16 @@ def margin_rules(gating: Gating) -> str:
     """Both margin rules; the policy's is named."""
     words = {True: "yes", False: "no", None: "not assessed" if gating.delta is not None else "withheld"}
     both = gating.margin_rules
+    margin = "not said" if gating.margin is None else voice.amount(gating.margin, gating)
     return (
         f"cleared as observed: {words[both.observed]}; margin itself proven: {words[both.tested]} "
-        f"(margin {amount(gating.margin, gating.kind)}, the policy decides by the "
-        f"{gating.margin_rule} rule)"
+        f"(margin {margin}, the policy decides by the {gating.margin_rule} rule)"
     )
 
 
 def reading(gating: Gating) -> str:
-    """What may be published of this delta; empty where nothing was measured."""
-    return READINGS.get(gating.seed_reading, "")
+    """What may be published of this change; nothing where the rule failed."""
+    return "" if gating.status == Status.FAIL else READINGS.get(gating.seed_reading, "")
 
 
 def cycles(report: Report) -> str:
@@ -233,6 +243,30 @@ def cycles(report: Report) -> str:
         return f"{text} (this one is held: {block.held})"
     anew = block.restarted and passed < required
     return f"{text} (counted anew: {block.restarted})" if anew else text
+
+
+def explained(report: Report) -> list[Line]:
+    """Everything behind the gating rule's answer, line by line."""
+    gating, found = report.gating, report.gating.reference or {}
+    unpaired, low, high = (found.get(key) for key in ("unpaired_p", "bootstrap_low", "bootstrap_high"))
+    return [
+        *four_lines(gating, report.changes, report.cautions),
+        ("Margin", margin_rules(gating)),
+        ("Reading", "" if report.verdict == Verdict.BLOCK else reading(gating)),
+        ("Bootstrap", voice.ends(low, high, gating) if low is not None else ""),
+        ("If unpaired", f"two-sided {voice.probability(unpaired)}" if unpaired is not None else ""),
+        ("Clusters", _clusters(report)),
+        ("From flipping", flips(gating)),
+        ("Cycles", "; ".join([cycles(report), *cycle_details(report)])),
+        ("Owner", report.policy.owner or ""),
+        *(("Claim", text) for text in report.claims),
+        *(("Limit", text) for text in report.limits),
+    ]
+
+
+def _clusters(report: Report) -> str:
+    number = report.pairing.n_clusters
+    return "" if not number else f"{count(report.gating.n, 'item')} in {count(number, 'cluster')}"
 
 
 def cycle_details(report: Report) -> list[str]:
@@ -276,13 +310,8 @@ def candidate(report: Report) -> str:
 
 
 def delta(block: Comparison) -> str:
-    """The delta alone."""
-    return difference(block.delta, block.kind)
-
-
-def interval(block: Comparison) -> str:
-    """The deciding interval alone."""
-    return span(block.interval)
+    """The change with its interval, as the metric itself moved."""
+    return voice.change(block) or "not measured"
 
 
 def flips(gating: Gating) -> str:

@@ -124,10 +124,11 @@ def sum_up(
 ) -> Report:
     """Everything that is known of one candidate, in one value."""
     policy = request.loaded.policy
-    said = _said(judged) if state.numbers_shown else _withheld(_said(judged))
+    full = _said(judged)
+    said = full if state.numbers_shown else _withheld(full)
+    step = next_step(state, full.reasons, (full.gating, *full.rest), full.changes, policy.items.min)
     verdict = Verdict(state.verdict)
     by_role = {role: tuple(block for block in said.rest if block.role == role) for role in Role}
-    step = next_step(state, judged.reasons, judged.comparisons, policy.items.min)
     return Report(
         tool_version=request.tool_version,
         verdict=verdict,

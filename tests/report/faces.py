@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gate.cli import render
+from gate.report import brief as briefs
 from gate.report import bundle as bundles
 from gate.report import html as pages
 from gate.report import intoto as statements
@@ -49,6 +50,7 @@ bundle = _of(bundles.bundle)
 slack = _of(messages.slack)
 webhook = _of(messages.webhook)
 badge = _of(messages.badge)
+brief = _of(briefs.brief)
 flips_csv = _of(tables.flips_csv)
 flagged_csv = _of(tables.flagged_csv)
 rendered = _of(render.rendered)

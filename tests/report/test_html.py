@@ -6,11 +6,14 @@ import base64
 import hashlib
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
+from gate.report import statements
 from gate.report.charts.scale import around
 from gate.report.html import LARGEST_PAGE
+from gate.report.saved import checked
 from tests.report.faces import html
 from tests.report.poison import poisoned
 from tests.report.reports import MAKERS, report, with_flips, with_series
@@ -97,12 +100,18 @@ def test_every_plot_has_a_table_beside_it() -> None:
                 assert after[plot] in page.split(f"r0-plot-{plot}-t", 1)[1]
 
 
+def sentence_of(made: Any, rule: str) -> str:
+    """The sentence of a rule, as every format has it."""
+    reason = next(reason for reason in made.reasons if reason.rule == rule)
+    return statements.statement(reason, made)
+
+
 def test_what_the_page_says() -> None:
     made = report("rich")
     text = " ".join("".join(Reader(html(made)).words).split())
     for reason in made["reasons"]:
         assert reason["rule"] in text
-        assert " ".join(reason["message"].split()) in text
+        assert " ".join(sentence_of(checked(made), reason["rule"]).split()) in text
     for sentence in (made["next_step"], *made["claims"], *made["limits"], made["signature"]):
         assert sentence in text
     for change in made["changes"]["lost"]:

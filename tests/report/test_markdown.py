@@ -44,14 +44,14 @@ def test_the_four_lines_of_the_published_table() -> None:
     needed = math.ceil((Z_975 + Z_80) ** 2 * variance / 0.01**2)
     p = 2 * sum(math.comb(b + c, k) for k in range(b, b + c + 1)) / 2 ** (b + c)
     found = markdown(report("passing"))
-    assert "- **Delta:** +0.0260 (+2.6 points), paired 95 % interval [" in found
-    assert "correct 0.5870 to 0.6130 on 2,000 items, higher is better" in found
+    assert "- **Delta:** +2.6 points [" in found
+    assert "correct 58.7 % -&#62; 61.3 % on 2,000 items, higher is better" in found
     assert (
         "b = 121 items only the candidate passes, c = 69 only the baseline passes, "
         f"exact two-sided p {p:.4f};" in found
     )
-    assert f"- **Smallest gain seen:** {mde:.4f} (" in found
-    assert f"to see the margin 0.0100 (1.0 points): {needed:,} items" in found
+    assert f"- **Smallest gain seen:** {100 * mde:.1f} points at 80 % power" in found
+    assert f"to see the margin of 1.0 points: {needed:,} items" in found
     assert "- **On flaky items:** not measured (one run of each item)" in found
 
 
@@ -60,7 +60,7 @@ def test_a_set_that_can_show_nothing_says_so() -> None:
 
 
 def test_no_change_is_nought_without_a_sign() -> None:
-    assert "- **Delta:** 0, paired 95 % interval [" in markdown(report("equal"))
+    assert "- **Delta:** 0 points [" in markdown(report("equal"))
 
 
 def test_a_small_p_is_not_printed_as_nought() -> None:
@@ -87,7 +87,7 @@ def test_graded_scores_have_no_points_and_count_wins() -> None:
 def test_both_margin_rules_are_said(b: int, c: int, proven: str) -> None:
     """52 of 2,000 net is 2.6 points: above 0 for sure, above the margin of 1.3 points not at all surely."""
     found = markdown(counts(b, c, 1105, 2000, gating={"margin": 0.013}))
-    said = f"cleared as observed: yes; margin itself proven: {proven} (margin 0.0130 (1.3 points), "
+    said = f"cleared as observed: yes; margin itself proven: {proven} (margin 1.3 points, "
     assert f"- **Margin:** {said}the policy decides by the observed rule)" in found
 
 
@@ -137,7 +137,7 @@ def test_changed_items_are_bounded_and_counted() -> None:
     found = markdown(made)
     assert found.count("| -1 |") == 25
     assert "And 2,475 more in `flips.csv`" in found
-    assert "2,500 items worse with the candidate" in found
+    assert "2,500 items got worse" in found
 
 
 def test_shown_fields_are_printed_with_the_item() -> None:

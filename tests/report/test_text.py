@@ -21,11 +21,24 @@ def test_verdict_why_and_next_come_first(name: str) -> None:
 
 def test_every_rule_is_named_with_its_status() -> None:
     made = report("rich")
-    found = text(made)
+    found = text(made, form="explain")
     for reason in made["reasons"]:
         assert f"{reason['rule']}: " in found
     for label in ("Delta", "Evidence", "Smallest gain seen", "On flaky items", "Margin", "Cycles"):
         assert f"\n  {label} " in found
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_short_form_is_a_screen_and_the_quiet_one_a_line(name: str) -> None:
+    made = report(name)
+    reports = made.get("reports", [made])
+    assert text(made).count("\n") <= 17 * len(reports)
+    assert text(made, form="quiet").count("\n") == 1
+    assert text(made, form="quiet").startswith(f"{made['verdict']}: ")
+    for one in reports:
+        warnings = [line for line in text(one).split("\n") if line.startswith("! ")]
+        assert len(warnings) <= 3
+        assert one["next_step"] not in text(one).split("\n")[1], "next never repeats why"
 
 
 def test_no_colour_unless_it_is_asked_for() -> None:
@@ -50,9 +63,9 @@ def test_long_lists_are_bounded_and_counted() -> None:
     made = report("rich")
     made["reasons"] = made["reasons"] * 100
     made["cautions"] = made["cautions"] * 100
-    found = text(made)
+    found = text(made, form="explain")
     assert f"and {len(made['reasons']) - 40} more rules" in found
-    assert f"and {len(made['cautions']) - 12} more cautions" in found
+    assert f"and {len(made['cautions']) - 40} more cautions" in found
 
 
 def test_an_error_is_three_lines() -> None:
