@@ -299,7 +299,7 @@ def test_the_row_bootstrap_stands_beside_delong(tmp_path: Path) -> None:
         "bootstrap_low": by_name["interval"]["low"],
         "bootstrap_high": by_name["interval"]["high"],
     }
-    assert "by the row bootstrap [" in found.out
+    assert "by the row bootstrap [" in found.markdown
     assert "reference" not in by_name
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from gate.decide.verdict import Reason
 from gate.measure.words import number, p_value
+from gate.policy.kinds import metric_words
 from gate.report import voice
 from gate.report.figures import compact, difference, span, whole
 from gate.report.model import Change, Comparison, Report
@@ -112,7 +113,7 @@ def label_of(block: Comparison) -> str:
         return block.rule.removeprefix("slice:")
     if block.role == Role.MUST_PASS:
         return "must_pass"
-    return f"{block.metric}{' churn' if block.mode == Mode.CHURN else ''}{where}"
+    return f"{metric_words(block.metric, block.kind)}{' churn' if block.mode == Mode.CHURN else ''}{where}"
 
 
 def rank(status: Status) -> int:

@@ -253,7 +253,7 @@ def explained(report: Report) -> list[Line]:
         *four_lines(gating, report.changes, report.cautions),
         ("Margin", margin_rules(gating)),
         ("Reading", "" if report.verdict == Verdict.BLOCK else reading(gating)),
-        ("Bootstrap", voice.ends(low, high, gating) if low is not None else ""),
+        ("Bootstrap", f"by the row bootstrap {voice.ends(low, high, gating)}" if low is not None else ""),
         ("If unpaired", f"two-sided {voice.probability(unpaired)}" if unpaired is not None else ""),
         ("Clusters", _clusters(report)),
         ("From flipping", flips(gating)),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Literal
 
 from gate.measure.words import count
+from gate.policy.kinds import KINDS
 from gate.report import sentences, voice
 from gate.report.model import Document, ErrorFacts, ErrorReport, Report, Reports
 from gate.report.rows import RuleRow, rule_rows
@@ -140,11 +141,10 @@ def _last(report: Report) -> str:
     if gating.delta is None:
         return "all of it: gate run --explain, or report.html of --report-dir"
     p = gating.p_value if gating.p_adjusted is None else gating.p_adjusted
-    counts = f"{changes.gained_count:,} better, {changes.lost_count:,} worse"
+    counts = f", {changes.gained_count:,} better, {changes.lost_count:,} worse"
+    counts = counts if KINDS[gating.kind].by_item else ""
     said = f"{voice.probability(p)} {voice.question(gating)}"
-    return (
-        f"{count(gating.n, 'item')}, {counts}, {said}; all of it: --explain, or report.html of --report-dir"
-    )
+    return f"{count(gating.n, 'item')}{counts}, {said}; all of it: --explain, or report.html of --report-dir"
 
 
 def _explained(report: Report) -> Iterator[str]:
