@@ -68,12 +68,10 @@ def _held(state: CycleState) -> str:
     if any(caution.code == NOT_WINNER for caution in state.cautions):
         return "release the winner, not this candidate"
     missing = state.required - state.passed
-    items = "new items" if state.scope == "fresh windows" else "a retrained candidate"
+    where = " on new items" if state.scope == "fresh windows" else ""
     if missing > 0:
-        return (
-            f"run the gate on {count(missing, 'more passing cycle')} ({items}), with this policy and history"
-        )
-    return "run at least 1 more passing cycle: the sign-flip test over the cycles does not pass yet"
+        return f"collect {count(missing, 'more passing cycle')}{where}, with this policy and history"
+    return "collect at least 1 more passing cycle: the sign-flip test over the cycles does not pass yet"
 
 
 def _blocked(reason: Reason, block: Comparison | None, changes: Changes) -> str:
