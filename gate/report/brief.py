@@ -60,7 +60,7 @@ def _fields(document: Document, ids: int, warnings: int, width: int) -> dict[str
             for reason in first.reasons
             if reason.status in {Status.FAIL, Status.INCONCLUSIVE, Status.WAIVED}
         ][:5],
-        "warnings": [_text(text, 120) for text in sentences.warnings(first.cautions)[:warnings]],
+        "warnings": [_text(text, 120) for text in sentences.warnings(first.cautions, first)[:warnings]],
         "cycles": [cycles.passed, cycles.required],
         "lost": [_text(change.id, 40) for change in first.changes.lost[:ids]],
     }

@@ -35,7 +35,7 @@ def _suite(root: ET.Element, report: Report, *, alone: bool) -> None:
     properties = ET.SubElement(suite, "properties")
     for key, value in (("verdict", sentences.verdict(report)), ("signature", report.signature)):
         ET.SubElement(properties, "property", name=key, value=visible(value))
-    for text in sentences.warnings(report.cautions):
+    for text in sentences.warnings(report.cautions, report):
         ET.SubElement(properties, "property", name="warning", value=visible(text))
     for row in rule_rows(report):
         _case(suite, name, row.rule, row.status, row.message)

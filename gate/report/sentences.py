@@ -20,7 +20,7 @@ from gate.report.model import (
     Report,
     Reports,
 )
-from gate.report.statements import moved_word, name_of, statement
+from gate.report.statements import moved_word, name_of, statement, watched
 from gate.report.terms import GRAVITY, gravity
 from gate.safe import cut
 from gate.values import Caution, Kind, Status, Verdict
@@ -59,18 +59,24 @@ def ranked(cautions: Iterable[Caution]) -> list[Caution]:
     return sorted(cautions, key=lambda caution: GRAVITY[gravity(caution.code)])
 
 
-def warnings(cautions: Iterable[Caution]) -> list[str]:
+def warnings(cautions: Iterable[Caution], report: Report | None = None) -> list[str]:
     """What a person must have seen before acting on the verdict: at most three, the gravest first.
 
-    Several of one kind are one warning.
+    Several of one kind are one warning. report: gives watched metrics their own sentence.
     """
+    told = {} if report is None else {block.rule: watched(block, report) for block in _got_worse(report)}
     kinds: dict[str, list[str]] = {}
     for caution in ranked(cautions):
         if gravity(caution.code) != "detail":
-            kinds.setdefault(caution.code, []).append(caution.message)
+            text = told.get(caution.message.partition(": ")[0], caution.message)
+            kinds.setdefault(caution.code, []).append(text)
     found = [f"{said[0]} (so too {len(said) - 1} more)" if said[1:] else said[0] for said in kinds.values()]
     shown, left = found[:MOST_WARNINGS], len(found) - MOST_WARNINGS
     return [*shown[:-1], f"{shown[-1]} (and {left} more in the report)"] if left > 0 else shown
+
+
+def _got_worse(report: Report) -> list[Comparison]:
+    return [block for block in report.watch if moved_word(block, report) in {"worse", "changed"}]
 
 
 def costs(report: Report) -> list[str]:

@@ -82,7 +82,7 @@ def _one(report: Report, colour: bool, form: Form) -> Iterator[str]:
     yield ""
     yield from _rules(report, colour, form)
     yield ""
-    yield from (f"! {terminal_line(text)}" for text in sentences.warnings(report.cautions))
+    yield from (f"! {terminal_line(text)}" for text in sentences.warnings(report.cautions, report))
     yield terminal_line(_last(report))
     if form == "explain":
         yield ""
