@@ -96,6 +96,7 @@ class Kind(StrEnum):
     MATTHEWS = "matthews"
     QUANTILE = "quantile"
     RATIO = "ratio"
+    PREFERENCE = "preference"
 
 
 class Direction(StrEnum):

@@ -142,6 +142,34 @@ DEARER = [
 ]
 WAITS = {"kind": "quantile", "metric": "wait", "direction": "lower"}
 COSTS = {"kind": "ratio", "metric": "cost", "direction": "lower"}
+VOTES = [
+    {
+        "n": n,
+        "baseline": {"correct": 0},
+        "candidate": [
+            {"preference": word, "order": order, "judge": judge, "correct": 1}
+            for order, judge, word in zip(
+                ("candidate_first", "baseline_first") * 3, ("a", "a", "b", "b", "c", "c"), words, strict=True
+            )
+        ],
+    }
+    for n, words in (
+        (50, ("candidate",) * 4 + ("baseline",) * 2),
+        (10, ("candidate", "baseline") * 3),
+        (20, ("baseline",) * 6),
+        (10, ("candidate",) * 3 + ("baseline",) + ("tie",) * 2),
+    )
+]
+"""Three judges in both orders."""
+ONE_ORDER = [{**row, "candidate": row["candidate"][::2]} for row in VOTES]
+WON = {"kind": "preference", "metric": "preference", "direction": "higher"}
+NO, YES = ("inconclusive", "promote"), ("promote", "inconclusive")
+PREFERRED = [
+    ("votes", "mean", "majority", NO, VOTES, {"orders": "mean"}, "delta"),
+    ("orders", "consistent", "mean", YES, VOTES, {}, "delta"),
+    ("order", None, "randomized", NO, ONE_ORDER, {}, "cautions"),
+    ("max_inconsistent", None, 0.1, YES, VOTES, {}, "insufficient"),
+]
 FURTHER = [("q", 0.9, 0.5, WAITS), ("denominator", "n", "hits", COSTS)]
 WHOLE_SET = [
     ("k", 50, 200, AT_K),
@@ -323,6 +351,34 @@ EFFECTS = [
     *[
         Effect(f"Watch.{key}", old, new, NEVER, SPENT, {"watch": [given]}, shows="watch.0.baseline")
         for key, old, new, given in FURTHER
+    ],
+    # of 90 items 60 are won and 20 lost; by the mean over judges and orders they weigh the same
+    *[
+        Effect(f"Gating.{key}", old, new, verdicts, data, {"gating": {**WON, **more}})
+        for key, old, new, verdicts, data, more, _ in PREFERRED
+    ],
+    *[
+        Effect(
+            f"Guardrail.{key}",
+            old,
+            new,
+            verdicts,
+            given={"guardrails": [{**WON, **more, "set": "votes", "tolerance": 0.05}]},
+            sets={"votes": data},
+        )
+        for key, old, new, verdicts, data, more, _ in PREFERRED
+    ],
+    *[
+        Effect(
+            f"Watch.{key}",
+            old,
+            new,
+            NEVER,
+            given={"watch": [{**WON, **more, "set": "votes"}]},
+            sets={"votes": data},
+            shows=f"watch.0.{shown}",
+        )
+        for key, old, new, _, data, more, shown in PREFERRED
     ],
     # with k = all rows, a threshold above all scores, or groups of one label, no ranking differs
     *[

@@ -15,7 +15,7 @@ from gate.artifacts.digest import Parts, digests
 from gate.artifacts.ids import check_ids, content_id, id_texts, is_content, near_collisions, refuse_duplicates
 from gate.artifacts.missing_columns import missing_column, no_ids, refuse_averages
 from gate.artifacts.outcome import outcome_of
-from gate.artifacts.records import Records, paths_of, place
+from gate.artifacts.records import ABSENT, Records, paths_of, place
 from gate.artifacts.sort import sorted_rows
 from gate.artifacts.table import Ascending, BoolArray, ItemTable, ObjectArray, ReadRequest, Source
 from gate.artifacts.texts import objects, text_column
@@ -134,6 +134,16 @@ def _ids(job: Job) -> list[str]:
 
 
 def _repeats(job: Job) -> list[str] | None:
+    numbered = _numbered(job)
+    if not job.request.votes:
+        return numbered
+    parts = [cells for cells in map(job.cells, job.request.votes) if cells is not None]
+    parts += [] if numbered is None else [numbered]
+    rows = zip(*parts, strict=True) if parts else (() for _ in range(job.records.count))
+    return [" | ".join("" if cell in (None, ABSENT) else str(cell) for cell in row) for row in rows]
+
+
+def _numbered(job: Job) -> list[str] | None:
     name, own = job.request.repeat, job.records.repeats
     once = own is None and job.records.ids is not None and name in OWN_REPEATS and job.cells(name) is None
     if name is None or once or (own is not None and name in OWN_REPEATS):
@@ -177,6 +187,8 @@ def _columns(job: Job) -> tuple[dict[str, ObjectArray], list[Caution]]:
     found: dict[str, ObjectArray] = {}
     cautions: list[Caution] = []
     for name in job.request.columns:
+        if job.cells(name) is None and name in job.request.votes:
+            continue
         if job.cells(name) is None and name in job.request.optional:
             cautions.append(("column_not_read", f"there is no column {name!a}"))
         else:

@@ -170,7 +170,7 @@ def _long_form(records: Records, request: ReadRequest) -> str | None:
         if records.ids is not None
         else records.cells.get(request.mapping.get(request.id, request.id))
     )
-    if ids is None or request.repeat is not None:
+    if ids is None or request.repeat is not None or request.votes:
         return None
     keys = list(map(row_word, ids))
     for name, cells in records.cells.items():

@@ -24,7 +24,8 @@ class ReadRequest:
     error (watch, show). beside: those of ``optional`` that are only shown: no part of the identity, and no
     word where they are not to be had. watched: metrics that no rule decides on; shown: columns that only
     show: no part of the identity. where: column -> words of the rows that are read; the others are left out.
-    failed, completed: column -> words that say that a run failed, or completed.
+    failed, completed: column -> words that say that a run failed, or completed. votes: columns that tell the
+    votes on an item apart, as far as the file has them.
     mapping: name -> dotted path in the file. words: declared pass/fail words -> 1.0 or 0.0.
     id_declared: ``items.id`` is not the default, which formats with ids of their own ignore. labels: a second
     file, whose columns are joined by the items' ids.
@@ -47,6 +48,7 @@ class ReadRequest:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     failed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     completed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    votes: tuple[str, ...] = ()
     labels: str | None = None
 
 

@@ -9,6 +9,7 @@ from gate.estimands.graded import GRADED
 from gate.estimands.groups import by_group
 from gate.estimands.model import Estimand, Sides, Spread
 from gate.estimands.pass_fail import AVERAGED, PASS_FAIL
+from gate.estimands.preference import MEAN_PREFERENCE, PREFERENCE
 from gate.estimands.seeds import of_seeds
 from gate.estimands.selection import OneSide, Selection, one_side, oriented_pairs, select
 from gate.estimands.whole_set import Cut, of_the_whole_set
@@ -28,8 +29,8 @@ __all__ = [
     "select",
 ]
 
-_ONE_RUN = {"binary": PASS_FAIL, "graded": GRADED}
-_AVERAGED = {"binary": AVERAGED, "graded": GRADED}
+_ONE_RUN = {"binary": PASS_FAIL, "graded": GRADED, "preference": PREFERENCE}
+_AVERAGED = {"binary": AVERAGED, "graded": GRADED, "preference": MEAN_PREFERENCE}
 
 
 def estimand_of(

@@ -205,7 +205,7 @@ def data_row(case: Case, insufficient: str) -> str:
         counts = f" ({int((selection.gains > 0).sum())} better, {int((selection.gains < 0).sum())} worse)"
         counts = counts if case.estimand.by_item else ""
         return f"{selection.n} items, fewer than items.min {least}{counts}"
-    return insufficient
+    return selection.metric.doubt or insufficient
 
 
 def _exact_disagrees(case: Case, result: TestResult, *, harm: bool) -> tuple[Caution, ...]:

@@ -223,6 +223,8 @@ def _veto(case: Case, wanted: Veto) -> Comparison:
     found = compare(case, wanted, Bound())
     if isinstance(found, Tested):
         found = _with_sweep(found, case) if case.estimand.by_item else _able(found, case)
+        if case.selection.metric.doubt:
+            found = replace(found, visible=replace(found.visible, unable=case.selection.metric.doubt))
     if not found.insufficient:
         return found
     return replace(found, cautions=(*found.cautions, Caution("weak_data", found.insufficient)))

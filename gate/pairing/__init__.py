@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from gate.artifacts.table import BoolArray, ItemTable, ObjectArray
@@ -18,14 +21,20 @@ from gate.pairing.model import (
 )
 from gate.pairing.readings import missing_share, paired_metric
 from gate.pairing.side import Side, side_of
+from gate.pairing.votes import Counted, preferred
 from gate.safe import examples
 from gate.values import GateError
 
 __all__ = ["MetricRule", "PairCounts", "PairedMetric", "PairedTable", "PairingRules", "items_digest", "pair"]
 
 
-def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> PairedTable:
-    """Match the two sides item by item, or say why that is not possible.
+def pair(
+    baseline: ItemTable,
+    candidate: ItemTable,
+    rules: PairingRules,
+    votes: Mapping[str, Counted] = MappingProxyType({}),
+) -> PairedTable:
+    """Match the two sides item by item, or say why that is not possible. votes: of the candidate's side.
 
     Errors: duplicates; no common ids; ids on one side only, missing values or failed runs beyond what the
     policy accepts; cluster, label or ``comparable`` columns that disagree.
@@ -44,6 +53,11 @@ def pair(baseline: ItemTable, candidate: ItemTable, rules: PairingRules) -> Pair
     for column in (*rules.comparable, *([rules.label] if rules.label else [])):
         refuse_unequal(column, sides, rows, ids, both)
     metrics = {name: paired_metric(name, rule, sides, rows, rules) for name, rule in rules.metrics.items()}
+    metrics |= {
+        name: preferred(metrics[name], rules.metrics[name], found)
+        for name, found in votes.items()
+        if name in metrics
+    }
     _refuse_many_missing(metrics, only, len(ids), sides, rules)
     clusters, n_clusters = cluster_codes(sides, rows, ids)
     columns = {name: merged_column(name, sides, rows, ids) for name in rules.columns}

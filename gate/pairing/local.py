@@ -12,11 +12,15 @@ from gate.artifacts.table import ItemTable
 from gate.pairing import pair
 from gate.pairing.gold import scored
 from gate.pairing.model import NO_FILE, Artifact, Paired, PairingRules, SideFacts
+from gate.pairing.votes import counted
 
 
 def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRules) -> Paired:
     """Read both files (the ``Pairer`` protocol says the rest)."""
     first, second = (scored(table, rules) for table in _read(baseline, candidate))
+    second, votes = counted(second, rules)
+    if baseline is None:
+        first = _without_values(second)
     not_read = _not_read(rules, first, second)
     graded = {name: rule.scale for name, rule in rules.metrics.items() if rule.kind != "binary"}
     watched = frozenset(name for name, rule in rules.metrics.items() if not rule.decides)
@@ -25,9 +29,10 @@ def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRul
     metrics = {
         name: rule
         for name, rule in rules.metrics.items()
-        if rule.decides or (name not in not_read and name in first.values and name in second.values)
+        if rule.decides
+        or (name not in not_read and (rule.votes or name in first.values) and name in second.values)
     }
-    table = pair(first, second, replace(rules, metrics=metrics))
+    table = pair(first, second, replace(rules, metrics=metrics), votes)
     paths = (NO_FILE if baseline is None else baseline.path, candidate.path)
     identical = table.identical or _copied(first, second, paths, any_order=rules.copies_in_any_order)
     return Paired(_facts(first), _facts(second), replace(table, identical=identical), cautions, not_read)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,23 @@ NO_FILE: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
+class VoteRule:
+    """How votes of one item become its value. randomized: one order an item is declared to be random."""
+
+    votes: Literal["mean", "majority"] = "mean"
+    orders: Literal["consistent", "mean"] = "consistent"
+    randomized: bool = False
+    max_inconsistent: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MetricRule:
     """How one metric's missing results are read: which way is worse, and how far it can go.
 
     scale: (lowest, highest) in the metric's unit, None if not declared; (0, 1) for pass/fail.
     candidate_only: no rule looks at the baseline's values (an absolute limit). decides: some rule decides on
     it. watched: it is reported on both sides whatever decides. made: ``accuracy``, ``brier`` or ``log_loss``,
-    where the item's label makes the value of what was read.
+    where the item's label makes the value of what was read. votes: of a preference.
     """
 
     kind: str
@@ -34,6 +44,7 @@ class MetricRule:
     decides: bool = True
     watched: bool = False
     made: str = ""
+    votes: VoteRule | None = None
 
     @property
     def sign(self) -> float:
@@ -79,7 +90,7 @@ class PairedMetric:
     without any result on a side or, if larger, of runs. reading: how missing results are read here
     ("complete", "worst" or "drop"). other: the same metric under the other honest reading.
     failed: some of the missing results are runs that failed, so both readings must agree on the verdict.
-    notes: what was left out where its values were made.
+    notes: what was left out where its values were made. doubt: why they carry no claim.
     """
 
     baseline: FloatArray
@@ -92,6 +103,7 @@ class PairedMetric:
     failed: bool = False
     other: PairedMetric | None = None
     notes: tuple[Caution, ...] = ()
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

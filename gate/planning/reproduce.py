@@ -121,7 +121,7 @@ def files_of(report: Report) -> Iterator[tuple[str, str, str]]:
     sets = {"": provenance, **{f" of set {name}": pair for name, pair in (provenance.sets or {}).items()}}
     for name, pair in sets.items():
         for side, source in (("baseline", pair.baseline), ("candidate", pair.candidate)):
-            if name and source.path == NO_FILE:  # a set that only has limits
+            if source.path == NO_FILE:  # a set that only has limits or votes
                 continue
             yield f"{side}{name}", _stated(source.path, "path"), _stated(source.sha256, "sha256")
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class KindFacts:
     """One kind.
 
-    tested_as: ``binary`` or ``graded`` where each item has a value of its own and the metric is their mean,
-    which then has all tests of that kind; else the kind itself, a metric of the whole set. name: in a
+    tested_as: ``binary``, ``graded`` or ``preference`` where each item has a value of its own and the metric
+    is their mean, which then has all tests of that kind; else the kind itself, of the whole set. name: in a
     sentence. labels: ``any`` text or ``yes_no`` where ``items.label`` is needed. needs, takes: keys of the
     rule. direction: the only one it can have. ends: its lowest and highest value, where every such metric has
     the same.
@@ -28,7 +28,7 @@ class KindFacts:
     @property
     def by_item(self) -> bool:
         """Each item has a value of its own."""
-        return self.tested_as in {"binary", "graded"}
+        return self.tested_as in {"binary", "graded", "preference"}
 
     @property
     def keys(self) -> frozenset[str]:
@@ -62,9 +62,16 @@ KINDS: Mapping[str, KindFacts] = {
     "matthews": _whole_set("matthews", "Matthews' correlation", takes=("threshold",)),
     "quantile": KindFacts("quantile", "quantile", needs=frozenset({"q"})),
     "ratio": KindFacts("ratio", "ratio of sums", needs=frozenset({"denominator"})),
+    "preference": KindFacts(
+        "preference",
+        "net preference",
+        takes=frozenset({"votes", "orders", "order", "max_inconsistent"}),
+        direction="higher",
+        ends=_UNIT,
+    ),
 }
 
-KEYS = ("k", "threshold", "group", "q", "denominator")
+KEYS = ("k", "threshold", "group", "q", "denominator", "votes", "orders", "order", "max_inconsistent")
 """The keys that only some kinds take."""
 
 

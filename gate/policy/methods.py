@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from gate.policy.kinds import KINDS
 from gate.stats.methods import SAMPLES, named_tests
 
 IntervalMethod = Literal["fay_lumbard", "tango", "wald", "agresti_min", "bonett_price", "newcombe"]
@@ -15,7 +16,8 @@ else:
 
 def takes_margin(kind: str) -> str:
     """The tests of a kind that can test a margin or tolerance, for a help line; made for pass/fail first."""
-    able = list(named_tests("pairs" if kind in {"binary", "graded"} else "set", kind, margin=True))
+    facts = KINDS[kind]
+    able = list(named_tests("pairs" if facts.by_item else "set", facts.tested_as, margin=True))
     if kind == "binary":
         able.sort(key=lambda test: ("graded" in test.kinds, not test.bounded))
     return ", ".join(["auto", *(test.id for test in able)])

@@ -59,6 +59,27 @@ class Measure(Model):
         Name | None, Field(description="ratio: the column that the metric's sum is divided by the sum of.")
     ] = None
 
+    votes: Annotated[
+        Literal["mean", "majority"] | None,
+        Field(description="preference: how several votes in one order become one (default mean)."),
+    ] = None
+    orders: Annotated[
+        Literal["consistent", "mean"] | None,
+        Field(
+            description="preference: consistent (default): verdicts that differ between the orders are a tie."
+        ),
+    ] = None
+    order: Annotated[
+        Literal["randomized"] | None,
+        Field(description="preference: one order an item, drawn at random; believed and said."),
+    ] = None
+    max_inconsistent: Annotated[
+        Share | None,
+        Field(
+            description="preference: share of items whose verdict may follow the place; else inconclusive."
+        ),
+    ] = None
+
     def _findings(self) -> Iterable[Finding]:
         return measured(self)
 
@@ -474,7 +495,7 @@ def _of_the_whole_set(r: Rule) -> Iterator[Finding]:
     facts = KINDS[r.kind]
     if r.scale is not None and (facts.ends is not None or not facts.by_item):
         yield conflict(f"kind {r.kind} takes no scale", "scale", advice="leave scale out")
-    if kind_of_test(r) not in {"binary", "graded"} and r.assurance == "guaranteed":
+    if not (facts.by_item or r.group) and r.assurance == "guaranteed":
         message = f"there is no guaranteed test of {facts.name}"
         yield conflict(message, "assurance", advice="leave assurance out")
 
@@ -554,6 +575,9 @@ def _bounds(r: Guardrail) -> Iterator[Finding]:
         yield _missing("mode limit needs min or max")
     if r.mode == "limit" and r.min is not None and r.max is not None and r.min > r.max:
         yield conflict(f"min {r.min:g} is above max {r.max:g}", "min")
+    if r.mode == "limit" and r.kind == "preference":
+        advice = "choose non_inferior or no_regression"
+        yield conflict("a preference is of two systems: there is no limit on one", "mode", advice=advice)
     if r.mode == "churn" and not (KINDS[r.kind].by_item or r.group):
         message = f"{KINDS[r.kind].name} is of the whole set: no item gets worse in it"
         yield conflict(message, "mode", advice="choose non_inferior, no_regression or limit")

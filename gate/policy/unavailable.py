@@ -8,7 +8,7 @@ KEYS = {
 }
 """Key -> the sections that have it (empty: the top level)."""
 
-KINDS = frozenset({"preference", "judged"})
+KINDS = frozenset({"judged"})
 
 ECE = (
     "`kind: ece` is no metric to decide on: where two systems are calibrated equally well, the expected "

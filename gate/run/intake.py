@@ -12,7 +12,8 @@ from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import ReadRequest
 from gate.measure.sanity import direction_doubts
 from gate.pairing.local import pair_files
-from gate.pairing.model import NO_FILE, Artifact, MetricRule, Paired, Pairer, PairingRules
+from gate.pairing.model import NO_FILE, Artifact, MetricRule, Paired, Pairer, PairingRules, VoteRule
+from gate.pairing.votes import JUDGE, ORDER
 from gate.policy.kinds import KINDS
 from gate.policy.model import Guardrail, Items, Policy, Rule, Watch
 from gate.safe import examples
@@ -48,6 +49,7 @@ class Use:
     group: str | None = None
     below: bool = False
     """The denominator of a ratio."""
+    votes: VoteRule | None = None
 
     @property
     def read_as(self) -> str:
@@ -55,7 +57,7 @@ class Use:
         facts = KINDS[self.kind]
         if self.below:
             return "prediction"
-        if self.kind == "accuracy":
+        if self.kind in {"accuracy", "preference"}:
             return "text"
         return "prediction" if "threshold" in facts.keys else "binary" if self.kind == "binary" else "graded"
 
@@ -65,15 +67,16 @@ class Use:
         """What pairing is told of it."""
         facts = KINDS[self.kind]
         made = self.kind if facts.labels and facts.by_item else ""
-        kind = facts.tested_as if facts.by_item else "graded"
+        kind = "binary" if facts.tested_as == "binary" else "graded"
         return MetricRule(
             kind,
             self.direction,
-            facts.ends if made else scale,
-            candidate_only=candidate_only,
+            (-1.0, 1.0) if self.votes else facts.ends if made else scale,
+            candidate_only=candidate_only or self.votes is not None,
             decides=decides,
             watched=watched,
             made=made,
+            votes=self.votes,
         )
 
 
@@ -141,7 +144,7 @@ def item_set(policy: Policy, name: str | None, files: Files, pairer: Pairer = pa
 def _refuse_comparing(name: str | None, uses: list[Use]) -> None:
     """Only limits can do without a baseline."""
     comparing = [use.metric for use in uses if not (use.candidate_only or use.watched)]
-    if name is None or comparing:
+    if comparing or (name is None and not any(use.votes for use in uses)):
         which = "the main item set" if name is None else f"the item set {name!r}"
         raise GateError(
             "set_needs_baseline",
@@ -158,6 +161,7 @@ def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
         watch = entry if isinstance(entry, Watch) else Watch(metric=entry)
         way = "lower" if watch.direction == "lower" else "higher"
         use = Use(watch.metric, watch.kind, way, None, candidate_only=False, watched=True, group=watch.group)
+        use = replace(use, votes=_votes(watch))
         yield watch.set, use
         if watch.denominator is not None:
             yield watch.set, replace(use, metric=watch.denominator, kind="graded", below=True)
@@ -168,9 +172,24 @@ def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
 
 
 def _rule_use(rule: Rule) -> Use:
-    only = isinstance(rule, Guardrail) and rule.mode == "limit"
-    way, scale = rule.direction, rule.scale
-    return Use(rule.metric, rule.kind, way, scale, candidate_only=only, watched=False, group=rule.group)
+    votes = _votes(rule)
+    return Use(
+        rule.metric,
+        rule.kind,
+        rule.direction,
+        rule.scale,
+        candidate_only=votes is not None or (isinstance(rule, Guardrail) and rule.mode == "limit"),
+        watched=False,
+        group=rule.group,
+        votes=votes,
+    )
+
+
+def _votes(rule: Rule | Watch) -> VoteRule | None:
+    if rule.kind != "preference":
+        return None
+    votes, orders = rule.votes or "mean", rule.orders or "consistent"
+    return VoteRule(votes, orders, rule.order == "randomized", rule.max_inconsistent)
 
 
 def _by_metric(uses: list[Use]) -> dict[str, list[Use]]:
@@ -211,6 +230,8 @@ def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> N
 def _request(
     policy: Policy, name: str | None, uses: list[Use], system: str | None, *, side: str
 ) -> ReadRequest:
+    if side == "baseline":  # votes are about both sides, and stand in the candidate's file
+        uses = [use for use in uses if use.votes is None]
     shown = [use for use in uses if use.candidate_only and side == "baseline"]
     sought = _by_metric([use for use in uses if use not in shown])
     extra = {use.metric: use.read_as for use in shown if _is_plain(policy, use) and use.metric not in sought}
@@ -219,7 +240,7 @@ def _request(
     columns = [*policy.items.comparable, *([policy.items.label] if policy.items.label else [])]
     columns += [metric for metric, kind in metrics.items() if kind == "text"]
     metrics = {metric: kind for metric, kind in metrics.items() if kind != "text"}
-    groups = _groups(uses)
+    groups = [*_groups(uses), *([ORDER, JUDGE] if any(use.votes for use in uses) else [])]
     loose = [*_slice_columns(policy, name), *_must_pass_columns(policy, name), *groups, *policy.show]
     optional |= {column for column in loose if column not in columns}
     return ReadRequest(
@@ -241,6 +262,7 @@ def _request(
         where=row_words(policy.artifacts.where),
         failed=run_words(policy.artifacts.failed),
         completed=run_words(policy.artifacts.completed),
+        votes=(ORDER, JUDGE) if any(use.votes for use in uses) else (),
     )
 
 

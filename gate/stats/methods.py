@@ -59,7 +59,8 @@ class Method:
         return self.form in {"t", "bootstrap"}
 
 
-_PASS_FAIL, _GRADED = frozenset({"binary"}), frozenset({"graded"})
+_PASS_FAIL, _GRADED = frozenset({"binary"}), frozenset({"graded", "preference"})
+_DECIDED = _PASS_FAIL | {"preference"}
 _BOTH = _PASS_FAIL | _GRADED
 
 _HALF = "half of the observed table's chance is left out, so it can be passed by a little"
@@ -91,12 +92,12 @@ def _of_clusters(
 
 
 _ROWS = (
-    Method("mcnemar_exact", "counts", "binary", _PASS_FAIL, margin=False, breaks=""),
-    Method("mcnemar_midp", "counts", "binary", _PASS_FAIL, margin=False, breaks=_HALF),
+    Method("mcnemar_exact", "counts", "binary", _DECIDED, margin=False, breaks=""),
+    Method("mcnemar_midp", "counts", "binary", _DECIDED, margin=False, breaks=_HALF),
     Method("mcnemar_chi2", "counts", "binary", _PASS_FAIL, margin=False, breaks=_LARGE),
     Method("mcnemar_edwards", "counts", "binary", _PASS_FAIL, margin=False, breaks=_LARGE),
     Method("tango", "counts", "binary", _PASS_FAIL, margin=True, breaks=_LARGE),
-    Method("exact_unconditional", "counts", "unconditional", _PASS_FAIL, margin=True, breaks=""),
+    Method("exact_unconditional", "counts", "unconditional", _DECIDED, margin=True, breaks=""),
     Method("t_guarded", "t", "graded", _GRADED, margin=True, breaks=_SKEW),
     Method("paired_t", "t", "graded", _GRADED, margin=True, breaks=_SKEW),
     Method("bootstrap", "bootstrap", "resampling", _BOTH, margin=True, breaks=_FEW_ITEMS, fewest=50),

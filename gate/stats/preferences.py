@@ -91,7 +91,21 @@ def preferences(
     votes: Literal["mean", "majority"] = "mean",
     orders: Literal["consistent", "mean"] = "consistent",
 ) -> Preferences:
-    """One value an item from votes, judges and orders; an item is never counted twice.
+    """The values of ``item_preferences`` and how often the place decided."""
+    values, position = item_preferences(items, preferred, candidate_first, judges, votes=votes, orders=orders)
+    return Preferences(np.sort(values) + 0.0, position)
+
+
+def item_preferences(
+    items: npt.ArrayLike,
+    preferred: npt.ArrayLike,
+    candidate_first: npt.ArrayLike | None = None,
+    judges: npt.ArrayLike | None = None,
+    *,
+    votes: Literal["mean", "majority"] = "mean",
+    orders: Literal["consistent", "mean"] = "consistent",
+) -> tuple[Floats, PositionBias | None]:
+    """One value an item, in the items' sorted order, from votes, judges and orders; none is counted twice.
 
     One row a vote. items, judges: labels of any type that sorts. preferred: 1 candidate, -1 baseline, 0 tie.
     candidate_first: booleans, the order of presentation, or None where it is not known. The votes of an item,
@@ -121,11 +135,11 @@ def preferences(
             help="judge every item in both orders, or every item in one",
         )
     if not both.any():
-        return Preferences(np.sort(np.nansum(by_place, axis=1)) + 0.0, None)
+        return np.nansum(by_place, axis=1) + 0.0, None
     then, now = by_place[:, 0], by_place[:, 1]  # baseline first, candidate first
     total = then + now
     values = 0.5 * total if orders == "mean" else np.where(then * now < 0, 0.0, np.sign(total))
-    return Preferences(np.sort(np.round(values, 12)) + 0.0, _position(now, then))
+    return np.round(values, 12) + 0.0, _position(now, then)
 
 
 def position_bias(first_both: int, second_both: int, items: int, agree: int) -> PositionBias:

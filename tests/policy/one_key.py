@@ -72,7 +72,8 @@ SPLITS: dict[Path, Any] = {
 }
 BOTH: dict[Path, Any] = {("artifacts", "system"): {"baseline": "a", "candidate": "b"}}
 PLAIN: dict[str, Any] = {"metric": "score", "direction": "higher", "margin": 0.1}
-PLAIN_RAIL: dict[str, Any] = {"metric": "speed", "direction": "lower", "tolerance": 3.0}
+PLAIN_RAIL: dict[str, Any] = {"metric": "speed", "direction": "lower", "tolerance": 0.3}
+WON: dict[str, Any] = {"kind": "preference", "direction": "higher"}
 LABELLED: dict[Path, Any] = {("items",): {"label": "gold"}}
 RANKED: dict[Path, Any] = {
     (G,): {"metric": "score", "kind": "precision_at_k", "direction": "higher", "margin": 0.1, "k": 10.0},
@@ -114,6 +115,23 @@ KEYS = [
     Key("Gating", (G, "k"), 20.0, D, RANKED),
     Key("Gating", (G, "group"), "case", D, RANKED),
     Key("Gating", (G, "threshold"), 0.7, D, {**RANKED, (G, "kind"): "f1", (G, "k"): None}),
+    *(
+        Key(section, (*place, key), value, effects, {place: {**given, **WON}, **start})
+        for section, place, given in (("Gating", (G,), PLAIN), ("Guardrail", R, PLAIN_RAIL))
+        for key, value, effects, start in (
+            ("votes", "majority", D, {}),
+            ("orders", "mean", D, {}),
+            ("order", "randomized", W, {}),
+            ("max_inconsistent", 0.3, S, {}),
+            ("max_inconsistent", 0.3, W, {(*place, "max_inconsistent"): 0.2}),
+        )
+    ),
+    *(
+        Key("Watch", ("watch", 0, key), value, NOTHING, {("watch",): [{"metric": "m", "kind": "preference"}]})
+        for key, value in (
+            ("votes", "majority"), ("orders", "mean"), ("order", "randomized"), ("max_inconsistent", 0.3)
+        )
+    ),
     Key("Gating", (G, "q"), 0.9, D, {(G,): {**PLAIN, "kind": "quantile", "q": 0.5}}),
     Key("Gating", (G, "denominator"), "hits", D, {(G,): {**PLAIN, "kind": "ratio", "denominator": "n"}}),
     Key("Gating", (G, "margin"), 0.05, W),
