@@ -215,9 +215,13 @@ def test_what_a_preference_cannot_be_is_said(more: dict[str, Any], words: str, t
     assert words in run(tmp_path, policy(**more), VOTES).error
 
 
-def test_there_is_no_limit_on_a_preference(tmp_path: Path) -> None:
-    rail = {key: value for key, value in PLAIN.items() if key != "margin"} | {"mode": "limit", "min": 0.5}
-    assert "no limit" in run(tmp_path, policy(guardrails=[rail]), VOTES).error
+@pytest.mark.parametrize(
+    "mode",
+    [{"mode": "limit", "min": 0.5}, {"mode": "churn", "max": 0.5}, {"mode": "worst_item", "max": 0.5}],
+)
+def test_only_a_proof_or_a_veto_rests_on_a_preference(mode: dict[str, Any], tmp_path: Path) -> None:
+    rail = {key: value for key, value in PLAIN.items() if key != "margin"} | mode
+    assert "takes no mode" in run(tmp_path, policy(guardrails=[rail]), VOTES).error
 
 
 def test_order_and_ids_change_no_digit(tmp_path: Path) -> None:

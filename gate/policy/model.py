@@ -575,10 +575,10 @@ def _bounds(r: Guardrail) -> Iterator[Finding]:
         yield _missing("mode limit needs min or max")
     if r.mode == "limit" and r.min is not None and r.max is not None and r.min > r.max:
         yield conflict(f"min {r.min:g} is above max {r.max:g}", "min")
-    if r.mode == "limit" and r.kind == "preference":
+    if r.kind == "preference" and r.mode not in {"non_inferior", "no_regression"}:
         advice = "choose non_inferior or no_regression"
-        yield conflict("a preference is of two systems: there is no limit on one", "mode", advice=advice)
-    if r.mode == "churn" and not (KINDS[r.kind].by_item or r.group):
+        yield conflict(f"a preference is of two systems: it takes no mode {r.mode}", "mode", advice=advice)
+    if r.mode in {"churn", "worst_item", "tail"} and not (KINDS[r.kind].by_item or r.group):
         message = f"{KINDS[r.kind].name} is of the whole set: no item gets worse in it"
         yield conflict(message, "mode", advice="choose non_inferior, no_regression or limit")
     if r.mode == "churn" and r.max is None:
