@@ -397,6 +397,8 @@ REFUSED = [
     ("delong on f1", policy("f1", test="delong"), "test delong"),
     ("an interval", policy("auc", interval="wald"), "interval"),
     ("percent", policy("auc", margin=2.0), "between 0 and 1"),
+    ("worst_item", policy("auc", [CHURN | {"mode": "worst_item"}]), "whole set"),
+    ("tail", policy("auc", [CHURN | {"mode": "tail", "share": 0.1}]), "whole set"),
     ("churn", policy("auc", [CHURN]),
      "whole set"),
 ]  # fmt: skip
