@@ -48,6 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RATE",
         help="how often two runs of the baseline differ (pass/fail)",
     )
+    add("--noise-floor", type=float, metavar="SIZE", help="what gate aa measured: is the margin below it?")
     add("--simulations", type=int, default=200, metavar="N", help="simulated looks a candidate (default 200)")
 
 
@@ -56,6 +57,8 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     loaded = load(args.policy)
     old = load(args.against) if args.against else None
     streams.print("\n".join(_described(loaded)))
+    if args.noise_floor is not None:
+        streams.print(_floor_line(loaded.policy, args.noise_floor))
     if args.baseline:
         _simulated(loaded.policy, args, streams)
     elif args.set or args.noise is not None or args.discordance is not None:
@@ -88,6 +91,17 @@ def _described(loaded: LoadedPolicy) -> Iterator[str]:
     yield "notes:"
     for note in (*claims["cautions"], *policy_notes(policy)):
         yield f"  {note.code}: {terminal_line(note.message)}"
+
+
+def _floor_line(policy: Policy, floor: float) -> str:
+    from gate.planning.re_runs import floor_note
+
+    if not 0 <= floor < float("inf"):
+        raise GateError("usage", f"--noise-floor is a size, 0 or more (found {floor:g})")
+    note = floor_note(policy, floor)
+    if note is None:
+        return f"  the margin is at or above the noise floor of {floor:g}"
+    return f"  {note.code}: {note.message}"
 
 
 def _gating_claim(policy: Policy) -> str:

@@ -18,6 +18,7 @@ COMMANDS = {
     "check": "validate a policy and say what it can and cannot claim",
     "plan": "how many items a decision needs, before anything is scored",
     "selftest": "plant regressions and gains, and say what a policy catches",
+    "aa": "two runs of one system: the noise floor, and how often a policy takes noise for a gain",
     "replay": "run both systems over the same recorded cases, for the gate to compare",
     "baseline": "keep the results that others are compared with",
     "pull": "write the results of a tracked run to a file",

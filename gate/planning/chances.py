@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,34 +9,12 @@ from dataclasses import dataclass
 from gate.planning.planting import Plant, largest
 from gate.planning.trials import Trials
 from gate.planning.world import Key, World
-from gate.stats.distributions import normal_quantile
 from gate.stats.power import smallest_effect
+from gate.stats.rates import Rate
 
 Progress = Callable[[str], None]
 """Told after every trial, with what is being worked on."""
 STEPS = (0, 1, 2, 3)
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """count of trials, with Wilson's interval (Wilson 1927)."""
-
-    count: int
-    trials: int
-
-    @property
-    def share(self) -> float:
-        """The observed share."""
-        return self.count / self.trials
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Limits of the true chance."""
-        z = -normal_quantile((1 - confidence) / 2)
-        n, p = self.trials, self.share
-        middle = p + z * z / (2 * n)
-        half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        scale = 1 + z * z / n
-        return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
 @dataclass(frozen=True, slots=True)

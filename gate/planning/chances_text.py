@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gate.measure.words import count, number
-from gate.planning.chances import Chance, Rate
+from gate.planning.chances import Chance
 from gate.planning.plan_text import table
 from gate.planning.selftest import TRIALS, Caught, Finding
 from gate.planning.world import World
+from gate.stats.rates import Rate
 
 
 def model(world: World) -> Iterator[str]:

@@ -51,6 +51,12 @@ def evaluate(request: Request) -> Report | Reports:
     return reports[0] if len(reports) == 1 else _over_all(reports)
 
 
+def judge_look(request: Request, sets: Sets, look: Look) -> Judged:
+    """One candidate's sets at one look, by every rule; no file and no history is touched."""
+    (measured,) = _compared(request.loaded.policy, [sets], [look])
+    return _judged(request, sets, measured, look, waived_rules(request.loaded.policy, request.now))
+
+
 def _over_all(reports: tuple[Report, ...]) -> Reports:
     """The best verdict of any challenger. The largest delta among the promoted wins, the first of equals."""
     found = {report.verdict for report in reports}

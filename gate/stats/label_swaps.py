@@ -40,10 +40,6 @@ class PastCycle:
         return bool(np.isin(self.baseline, (0.0, 1.0)).all() and np.isin(self.candidate, (0.0, 1.0)).all())
 
 
-Judge = Callable[[Sequence[PastCycle]], Sequence[bool]]
-"""The cycles in their order -> for each whether the policy promotes there, with its streaks and levels."""
-
-
 @dataclass(frozen=True, slots=True)
 class Luck:
     """The chances of one replay, one value for each distinct item: shared by all cycles that hold it.
@@ -55,6 +51,13 @@ class Luck:
     swap: Bools
     place: Floats
     odd: float
+
+
+Judge = Callable[[Sequence[PastCycle], Luck], Sequence[bool]]
+"""The cycles in their order -> for each whether the policy promotes there, with its streaks and levels.
+
+The chances serve for what else there is of an item: its other metrics change sides with it.
+"""
 
 
 def luck(items: int, rng: np.random.Generator) -> Luck:
@@ -112,7 +115,7 @@ def first_promotions(
     found = []
     for number in replays:
         chance = luck(distinct, generator(seed + number))
-        promoted = list(judge([replayed(cycle, gain, chance) for cycle in cycles]))
+        promoted = list(judge([replayed(cycle, gain, chance) for cycle in cycles], chance))
         found.append((sum(promoted), promoted.index(True) + 1 if True in promoted else 0))
     return found
 
@@ -133,16 +136,6 @@ def operating(gain: float, found: Sequence[tuple[int, int]], cycles: int) -> Ope
 def gains_to_try(margin: float) -> tuple[float, ...]:
     """0, half, once, one and a half, twice and three times the margin: the operating characteristic."""
     return tuple(factor * margin for factor in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0))
-
-
-def streak_promotions(passes: Sequence[bool], required: int) -> list[bool]:
-    """Promotions of a rule that wants so many passes in a row and begins anew after each promotion."""
-    run, found = 0, []
-    for passed in passes:
-        run = run + 1 if passed else 0
-        found.append(run == required)
-        run = 0 if run == required else run
-    return found
 
 
 @dataclass(frozen=True, slots=True)

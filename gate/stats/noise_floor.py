@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.stats.distributions import binomial_sf, normal_quantile
-from gate.stats.pairs import Floats
+from gate.stats.pairs import Floats, Ints
 from gate.stats.rates import Rate
 from gate.stats.seeding import generator
 
-Decide = Callable[[Floats, Floats], bool]
-"""(baseline, candidate) scores of the same items, larger is better -> whether the rule promotes."""
+Bools = npt.NDArray[np.bool_]
+Decide = Callable[[Ints, Bools], bool]
+"""(units drawn, which of them change sides) -> whether the rule promotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +59,17 @@ def noise_floor(runs: npt.ArrayLike, level: float) -> NoiseFloor:
     return NoiseFloor(n, delta, _flipped(scores), -normal_quantile(level) * math.sqrt(total) / n, sd)
 
 
-def false_promotions(runs: npt.ArrayLike, decide: Decide, replays: int, seed: int) -> Rate:
-    """How often a rule promotes a re-run of the same system, on items drawn anew from these.
+def false_promotions(units: int, decide: Decide, replays: range, seed: int) -> Rate:
+    """How often a rule promotes one of two runs of the same system, on items drawn anew from theirs.
 
-    runs: as in ``noise_floor``. Each replay draws n items with replacement and, on each, two different runs
-    in random order.
+    units: items, or clusters that stay together. Each replay draws as many with replacement, and for each a
+    fair coin says which run stands for the candidate. Every replay has a generator of its own.
     """
-    scores: Floats = np.asarray(runs, dtype=np.float64)
-    n, k = scores.shape
-    rng = generator(seed)
     promoted = 0
-    for _ in range(replays):
-        rows = rng.integers(0, n, n)
-        first = rng.integers(0, k, n)
-        second = (first + rng.integers(1, k, n)) % k
-        promoted += bool(decide(scores[rows, first], scores[rows, second]))
-    return Rate(promoted, replays)
+    for number in replays:
+        rng = generator(seed + number)
+        promoted += bool(decide(rng.integers(0, units, units), rng.random(units) < 0.5))
+    return Rate(promoted, len(replays))
 
 
 def _most_by_luck(flips: int, level: float) -> int:

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from gate.planning.chances import Rate, chance, rerun_mde
+from gate.planning.chances import chance, rerun_mde
 from gate.planning.noise import noise_of, share_for_discordance
 from gate.planning.planting import Plant, largest, plant
 from gate.planning.trials import Trials
 from gate.planning.world import rerun
+from gate.stats.rates import Rate
 from gate.stats.seeding import generator
 
 from .worlds import BINARY, passfail, world

@@ -20,7 +20,6 @@ from gate.stats.label_swaps import (
     luck,
     operating,
     replayed,
-    streak_promotions,
 )
 from gate.stats.rates import Rate
 
@@ -153,9 +152,19 @@ CRITICAL = {
 }
 
 
+def streak_promotions(passes, required):
+    """Promotions of a rule that wants so many passes in a row and begins anew after each promotion."""
+    run, found = 0, []
+    for passed in passes:
+        run = run + 1 if passed else 0
+        found.append(run == required)
+        run = 0 if run == required else run
+    return found
+
+
 def policy(required, level=0.05):
     passed = passes(level)
-    return lambda cycles: streak_promotions([passed(cycle) for cycle in cycles], required)
+    return lambda cycles, _chance: streak_promotions([passed(cycle) for cycle in cycles], required)
 
 
 def test_an_unchanged_candidate_passes_as_often_as_the_level_says():
