@@ -5,6 +5,7 @@ A key that is parsed and never used is the oldest fault of gates. A key without 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from black_box import (
     write_policy,
     write_rows,
 )
+from judge_record import evidence
 from pydantic import BaseModel
 
 from gate.history.baselines import bless
@@ -188,7 +190,7 @@ class Effect:
     """One key's entry. verdicts: with the value ``old`` and with ``new``. shows: a report path that differs.
 
     given: sections that both policies have. start: what must happen before, on the same history.
-    store: the baseline is one that was blessed as "main" in 2020.
+    store: the baseline is one that was blessed as "main" in 2020. files: what lies beside the policy.
     """
 
     key: str
@@ -204,6 +206,7 @@ class Effect:
     history: str = ""
     store: bool = False
     path: tuple[str | int, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def place(self) -> tuple[str | int, ...]:
@@ -235,6 +238,8 @@ class Effect:
         return dict(made)
 
 
+JUDGED = {"evidence.json": evidence()}
+PINNED = {"file": "evidence.json", "sha256": hashlib.sha256(JUDGED["evidence.json"]).hexdigest()}
 NEVER = ("promote", "promote")
 EFFECTS = [
     # the policy
@@ -777,6 +782,44 @@ EFFECTS = [
         given={"baseline": {"name": "main"}},
         store=True,
     ),
+    # the judge of the gating metric
+    Effect("Policy.judge", None, {"evidence": PINNED, "min_kappa": 0.75}, ("promote", "error"), files=JUDGED),
+    Effect(
+        "Judge.evidence",
+        PINNED,
+        {**PINNED, "sha256": "0" * 64},
+        ("promote", "error"),
+        given={"judge": {"min_kappa": 0.6}},
+        files=JUDGED,
+    ),
+    *(
+        Effect(
+            f"Evidence.{key}",
+            PINNED[key],
+            other,
+            ("promote", "error"),
+            given={"judge": {"min_kappa": 0.6, "evidence": PINNED}},
+            path=("judge", "evidence", key),
+            files=JUDGED,
+        )
+        for key, other in (("file", "other.json"), ("sha256", "0" * 64))
+    ),
+    *(
+        Effect(
+            f"Judge.{key}",
+            serves,
+            refuses,
+            ("promote", "error"),
+            given={"judge": {"min_kappa": 0.6, "max_delta_bias": 0.5, "evidence": PINNED}},
+            files=JUDGED,
+        )
+        for key, serves, refuses in (
+            ("min_kappa", 0.69, 0.71),
+            ("max_delta_bias", 0.02, 0.019),
+            ("max_inconsistent", 0.01, 0.009),
+            ("max_age_days", 1_000_000, 30),
+        )
+    ),
     # artifacts
     Effect("Artifacts.format", "auto", "csv", ("promote", "error")),
     Effect("Artifacts.system", None, "x", ("promote", "error")),
@@ -889,6 +932,8 @@ def answer_of(effect: Effect, wanted: dict[str, Any], place: Path) -> Answer:
         sides = tables(blocks, 1000 * (number + 1) if fresh else 0)
         assert decide(place, wanted, sides["baseline"], sides["candidate"], *more).code != 2
     sides = tables(effect.data)
+    for name, content in effect.files.items():
+        (place / name).write_bytes(content)
     if not effect.store:
         return decide(place, wanted, sides["baseline"], sides["candidate"], *more)
     data = write_rows(place / "blessed.jsonl", sides["baseline"]).read_bytes()

@@ -85,6 +85,20 @@ def _stated(table: ItemTable, names: Mapping[str, str]) -> Iterator[Stated]:
     yield from table.stated
 
 
+def how_scored(table: ItemTable, metric: str, mapping: Mapping[str, str]) -> str:
+    """Scorer, judge, rubric, threshold and unit of one metric as the file states them; empty: it does not.
+
+    mapping: metric -> its name in the files.
+    """
+    name = mapping.get(metric, metric)
+    found = set()
+    for one in _stated(table, {metric: name}):
+        if one.metrics is not None and name in one.metrics:
+            words = {one.value} if isinstance(one.value, str) else set(one.value)
+            found.add(f"{one.what} {' | '.join(sorted(str(word) for word in words))}")
+    return "; ".join(sorted(found))
+
+
 def _decides(owner: str, metric: str, owners: Iterable[str]) -> bool:
     """Whether the metric is that of a scorer or judge; one that is called otherwise may be anyone's."""
 

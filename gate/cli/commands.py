@@ -20,6 +20,7 @@ COMMANDS = {
     "selftest": "plant regressions and gains, and say what a policy catches",
     "aa": "two runs of one system: the noise floor, and how often a policy takes noise for a gain",
     "replay": "run both systems over the same recorded cases, for the gate to compare",
+    "judge": "hold an automatic judge against what people decided, before its scores may gate",
     "baseline": "keep the results that others are compared with",
     "pull": "write the results of a tracked run to a file",
     "history": "start, show, verify or merge the history of past decisions",

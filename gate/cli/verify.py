@@ -216,14 +216,16 @@ def _as_blessed(report: Report) -> Stored | None:
 
 
 def _day_of_run(report: Report) -> str:
-    """The day on which the baseline was as old as the report says; empty where it says no age."""
+    """A day on which baseline and judge were as old as the report says; empty where it says no age."""
     from gate.cycles.history_cautions import moment
 
-    found = report.provenance.blessing
-    then = None if found is None else moment(found.time)
-    if found is None or found.age_days is None or then is None:
-        return ""
-    return (then + timedelta(days=found.age_days)).isoformat()
+    aged = (report.provenance.blessing, report.provenance.judge)
+    days = [
+        then + timedelta(days=found.age_days)
+        for found in aged
+        if found is not None and found.age_days is not None and (then := moment(found.time)) is not None
+    ]
+    return max(days).isoformat() if days else ""
 
 
 def _day(reports: Sequence[Report], waivers: list[tuple[str, str]]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gate import artifacts
 from gate.artifacts.both_sides import beside
+from gate.artifacts.compatibility import how_scored
 from gate.artifacts.likeness import mark_of
 from gate.artifacts.magnitude import out_of_range, outside_scale
 from gate.artifacts.table import ItemTable
@@ -35,7 +37,8 @@ def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRul
     table = pair(first, second, replace(rules, metrics=metrics), votes)
     paths = (NO_FILE if baseline is None else baseline.path, candidate.path)
     identical = table.identical or _copied(first, second, paths, any_order=rules.copies_in_any_order)
-    return Paired(_facts(first), _facts(second), replace(table, identical=identical), cautions, not_read)
+    facts = (_facts(first, wanted.mapping), _facts(second, wanted.mapping))
+    return Paired(*facts, replace(table, identical=identical), cautions, not_read)
 
 
 def _read(baseline: Artifact | None, candidate: Artifact) -> tuple[ItemTable, ItemTable]:
@@ -76,5 +79,6 @@ def _copied(baseline: ItemTable, candidate: ItemTable, paths: tuple[str, str], *
     return mark.same(copy) if any_order else mark.whole == copy.whole
 
 
-def _facts(table: ItemTable) -> SideFacts:
-    return SideFacts(table.source, len(table), table.identity, table.read_digest, table.directions)
+def _facts(table: ItemTable, mapping: Mapping[str, str]) -> SideFacts:
+    scored_by = {metric: text for metric in table.values if (text := how_scored(table, metric, mapping))}
+    return SideFacts(table.source, len(table), table.identity, table.read_digest, table.directions, scored_by)

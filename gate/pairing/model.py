@@ -157,13 +157,17 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class SideFacts:
-    """What the program knows of one side beyond its values on the items. rows: runs that were read."""
+    """What the program knows of one side beyond its values on the items. rows: runs that were read.
+
+    scored_by: metric -> everything that the file states of how it was scored, as one text.
+    """
 
     source: Source
     rows: int
     identity: str
     read_digest: str
     directions: Mapping[str, str]
+    scored_by: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

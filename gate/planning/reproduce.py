@@ -116,6 +116,8 @@ def files_of(report: Report) -> Iterator[tuple[str, str, str]]:
     """(what, path, SHA-256) of every file behind a report."""
     provenance = report.provenance
     yield "policy", _stated(provenance.policy, "policy"), _stated(report.policy.file_digest, "file_digest")
+    if provenance.judge is not None:
+        yield "evidence for the judge", provenance.judge.path, provenance.judge.sha256
     if provenance.labels is not None:
         yield "labels", provenance.labels.path, _stated(provenance.labels.sha256, "sha256")
     sets = {"": provenance, **{f" of set {name}": pair for name, pair in (provenance.sets or {}).items()}}

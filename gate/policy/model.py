@@ -357,6 +357,37 @@ class Baseline(Model):
     )
 
 
+class Evidence(Model):
+    """What ``gate judge`` found, pinned: another file in its place is refused."""
+
+    file: Annotated[Text, Field(description="The JSON file, beside the policy.")]
+    sha256: Annotated[
+        str, Field(pattern="^[0-9a-f]{64}$", description="SHA-256 of its bytes, 64 hex digits.")
+    ]
+
+
+class Judge(Model):
+    """The gating metric is an automatic judge's word, which must have been held against people's."""
+
+    evidence: Annotated[Evidence, Field(description="What gate judge wrote, and its SHA-256.")]
+    min_kappa: Annotated[
+        float | None, Field(gt=0, lt=1, description="The lower limit of Cohen's kappa may not be below.")
+    ] = None
+    max_delta_bias: Annotated[
+        Positive | None,
+        Field(description="How far the judge's delta may be from the people's, its whole interval."),
+    ] = None
+    max_inconsistent: Annotated[
+        Share | None, Field(description="Share of outputs judged otherwise when asked again.")
+    ] = None
+    max_age_days: Annotated[float | None, Field(gt=0, description="Older evidence is refused.")] = None
+
+    def _findings(self) -> Iterable[Finding]:
+        if self.min_kappa is None and self.max_delta_bias is None:
+            advice = "write down how far the judge's delta may be from the people's"
+            yield _missing("judge needs min_kappa or max_delta_bias", advice)
+
+
 class Waiver(Model):
     """A fail that an owner accepts until a date."""
 
@@ -390,6 +421,9 @@ class Policy(Model):
         Artifacts.model_construct()
     )
     baseline: Annotated[Baseline | None, Field(description="The baseline is one of a store.")] = None
+    judge: Annotated[
+        Judge | None, Field(description="What must be known of the judge that scores the gating metric.")
+    ] = None
     bless: Annotated[
         Literal["on_promote"] | None,
         Field(description="on_promote: a promoted candidate's results are the next baseline."),

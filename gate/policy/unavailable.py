@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 KEYS = {
-    "judge": "",
     "anchor": "",
 }
 """Key -> the sections that have it (empty: the top level)."""

@@ -11,7 +11,18 @@ from typing import Any
 
 from gate.policy import strictness as s
 from gate.policy.base import Model
-from gate.policy.model import Artifacts, Baseline, Cycles, Gating, Guardrail, Items, Policy, Slices, Waiver
+from gate.policy.model import (
+    Artifacts,
+    Baseline,
+    Cycles,
+    Gating,
+    Guardrail,
+    Items,
+    Judge,
+    Policy,
+    Slices,
+    Waiver,
+)
 from gate.policy.side_effects import rail_key, side_effect
 from gate.policy.strictness import Compare, Effect
 from gate.safe import escaped
@@ -36,11 +47,11 @@ class Change:
         return self.effect != "stronger"
 
 
-Judge = tuple[Compare, str]
+Weighed = tuple[Compare, str]
 """How two values compare, and what a weaker one means."""
 
 _NEW_QUESTION = "the old agreement was about something else"
-_RULE: dict[str, Judge] = {
+_RULE: dict[str, Weighed] = {
     "metric": (s.not_comparable, "another metric decides"),
     "set": (s.not_comparable, "other items decide"),
     "kind": (s.not_comparable, _NEW_QUESTION),
@@ -58,7 +69,7 @@ _RULE: dict[str, Judge] = {
     "scale": (s.not_comparable, "the bound and the worst value depend on it"),
     "assurance": (s.not_comparable, "another test decides, and its bound holds otherwise"),
 }
-JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
+JUDGES: Mapping[type[Model], Mapping[str, Weighed]] = {
     Policy: {
         "name": (s.not_comparable, "under another name the history's earlier promotions are not seen"),
         "alpha": (s.larger_is_weaker, "more promotions by luck"),
@@ -125,6 +136,16 @@ JUDGES: Mapping[type[Model], Mapping[str, Judge]] = {
         "name": (s.not_comparable, "another baseline is compared"),
         "max_age_days": (s.larger_is_weaker, "an older baseline is enough"),
     },
+    Judge: {
+        "evidence": (s.not_comparable, "the judge is believed for another reason"),
+        "min_kappa": (s.smaller_is_weaker, "a judge that agrees less with people is believed"),
+        "max_delta_bias": (
+            s.larger_is_weaker,
+            "a judge that sees another difference than people is believed",
+        ),
+        "max_inconsistent": (s.larger_is_weaker, "a judge that contradicts itself more is believed"),
+        "max_age_days": (s.larger_is_weaker, "older evidence is enough"),
+    },
     Artifacts: {
         "format": (s.not_comparable, "files are read otherwise"),
         "system": (s.not_comparable, "another system is read"),
@@ -140,7 +161,7 @@ SILENT: Mapping[type[Model], frozenset[str]] = {
     # Not deciding, or walked into below.
     Policy: frozenset(
         {"version", "owner", "watch", "show", "bless"}
-        | {"gating", "guardrails", "slices", "items", "cycles", "artifacts", "waivers", "baseline"}
+        | {"gating", "guardrails", "slices", "items", "cycles", "artifacts", "waivers", "baseline", "judge"}
     ),
     Gating: frozenset({"interval"}),
     Guardrail: frozenset({"interval"}),
@@ -155,6 +176,7 @@ def weaknesses(new: Policy, old: Policy) -> tuple[Change, ...]:
     changes += _listed("guardrail", new.guardrails, old.guardrails, rail_key, added="stronger")
     changes += _optional(Slices, "slices", new.slices, old.slices, "slices are no longer looked at")
     changes += _optional(Baseline, "baseline", new.baseline, old.baseline, "any file may be the baseline")
+    changes += _optional(Judge, "judge", new.judge, old.judge, "an unproven judge may decide")
     changes += _section(Items, "items", new.items, old.items)
     changes += _section(Cycles, "cycles", new.cycles, old.cycles)
     changes += _section(Artifacts, "artifacts", new.artifacts, old.artifacts)

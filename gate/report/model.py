@@ -333,6 +333,17 @@ class Blessing(Block, frozen=True):
     age_days: Count | None = None
 
 
+class JudgeEvidence(Block, frozen=True):
+    """What the judge of the gating metric is believed for. judge: as the results name it, empty where they do
+    not. age_days: at this run, where the policy asks."""
+
+    path: str
+    sha256: str
+    time: str
+    judge: str
+    age_days: Count | None = None
+
+
 class Provenance(Sources, frozen=True):
     """What the run was made from."""
 
@@ -342,6 +353,7 @@ class Provenance(Sources, frozen=True):
     policy_since: str | None = None
     baseline_id: str | None = None
     blessing: Blessing | None = None
+    judge: JudgeEvidence | None = None
     labels: Source | None = None
 
 

@@ -18,7 +18,16 @@ from gate.run.identity import Sets, attempt_of
 from gate.run.intake import Files, item_sets
 from gate.run.request import Request
 from gate.run.stored import baseline_faults, blessing, kept, refuse_other
-from gate.run.summary import Judged, Waivers, for_history, history_faults, sum_up, unread_faults, waived_rules
+from gate.run.summary import (
+    Judged,
+    Waivers,
+    evidence_for,
+    for_history,
+    history_faults,
+    sum_up,
+    unread_faults,
+    waived_rules,
+)
 from gate.values import GateError, Verdict
 
 
@@ -105,6 +114,8 @@ def _measured(
     looks: tuple[Look, ...] = ()
     try:
         read = [_read(request, candidate) for candidate in request.candidates]
+        for sets in read:
+            evidence_for(request, sets)
         attempts = tuple(attempt_of(request, sets) for sets in read)
         looks = session.begin(attempts, rules_of(policy))
         return read, looks, _compared(policy, read, looks)

@@ -20,6 +20,7 @@ from gate.report.model import (
     Cycles,
     Family,
     Gating,
+    JudgeEvidence,
     NotAssessed,
     Point,
     PolicyFacts,
@@ -67,6 +68,16 @@ class Judged:
     not_assessed: tuple[Mapping[str, str], ...]
     reasons: tuple[Reason, ...]
     unread: UnreadRuns
+
+
+def evidence_for(request: Request, sets: Sets) -> JudgeEvidence | None:
+    """What the gating metric's judge is believed for; None where the policy asks for no evidence."""
+    policy = request.loaded.policy
+    if policy.judge is None:
+        return None
+    from gate.run.judge_evidence import believed  # noqa: PLC0415 - few policies have a judge
+
+    return believed(request.loaded, sets[policy.gating.set], request.now)
 
 
 def waived_rules(policy: Policy, now: str) -> Waivers:
@@ -305,6 +316,7 @@ def _provenance(request: Request, sets: Sets) -> Provenance:
         policy_since=since or None,
         baseline_id=request.baseline_id or None,
         blessing=blessing(request.stored, request.loaded.policy, request.now),
+        judge=evidence_for(request, sets),
         labels=_labels(request.labels),
     )
 

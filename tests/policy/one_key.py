@@ -30,6 +30,9 @@ START: dict[str, Any] = {
     "slices": {"by": ["language", "region"], "tolerance": 0.2},
     "waivers": [{"rule": "guardrail:veto", "owner": "o", "reason": "r", "expires": "2030-01-31"}],
 }
+EVIDENCE = {"file": "judge.json", "sha256": "0" * 64}
+FLOORS = {"min_kappa": 0.6, "max_delta_bias": 0.02, "max_inconsistent": 0.05, "max_age_days": 90}
+JUDGE = {("judge",): {"evidence": EVIDENCE, **FLOORS}}
 Path = tuple[str | int, ...]
 TAIL: dict[Path, Any] = {
     ("guardrails", 1, "mode"): "tail",
@@ -103,6 +106,12 @@ KEYS = [
     Key("Policy", ("bless",), "on_promote", NOTHING, {("baseline",): {"name": "main"}}),
     Key("Baseline", ("baseline", "name"), "other", D, {("baseline",): {"name": "main"}}),
     Key("Baseline", ("baseline", "max_age_days"), 31, W, {("baseline",): AGED}),
+    Key("Policy", ("judge",), {"evidence": EVIDENCE, "min_kappa": 0.6}, S),
+    Key("Judge", ("judge", "evidence"), {**EVIDENCE, "sha256": "1" * 64}, D, JUDGE),
+    Key("Judge", ("judge", "min_kappa"), 0.5, W, JUDGE),
+    Key("Judge", ("judge", "max_delta_bias"), 0.03, W, JUDGE),
+    Key("Judge", ("judge", "max_inconsistent"), 0.06, W, JUDGE),
+    Key("Judge", ("judge", "max_age_days"), 91, W, JUDGE),
     Key("Policy", ("waivers",), [], S),
     Key("Gating", (G, "metric"), "other", D),
     Key("Gating", (G, "set"), "quality", D),

@@ -632,7 +632,7 @@ def test_keys_and_places_of_a_policy() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "refused_"),
     [
-        (("judge",), None, True),
+        (("judge",), None, False),
         (("anchor",), None, True),
         (("gating", "judge"), None, False),
         (("items", "k"), None, False),
