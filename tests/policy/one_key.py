@@ -108,6 +108,8 @@ KEYS = [
     Key("Baseline", ("baseline", "max_age_days"), 31, W, {("baseline",): AGED}),
     Key("Policy", ("judge",), {"evidence": EVIDENCE, "min_kappa": 0.6}, S),
     Key("Judge", ("judge", "evidence"), {**EVIDENCE, "sha256": "1" * 64}, D, JUDGE),
+    Key("Evidence", ("judge", "evidence", "file"), "other.json", D, JUDGE),
+    Key("Evidence", ("judge", "evidence", "sha256"), "1" * 64, D, JUDGE),
     Key("Judge", ("judge", "min_kappa"), 0.5, W, JUDGE),
     Key("Judge", ("judge", "max_delta_bias"), 0.03, W, JUDGE),
     Key("Judge", ("judge", "max_inconsistent"), 0.06, W, JUDGE),

@@ -14,9 +14,11 @@ from gate.policy.model import (
     Artifacts,
     Baseline,
     Cycles,
+    Evidence,
     Gating,
     Guardrail,
     Items,
+    Judge,
     Model,
     Policy,
     Relative,
@@ -41,6 +43,8 @@ SECTIONS = [
     Watch,
     Baseline,
     SomeRuns,
+    Judge,
+    Evidence,
 ]
 
 
