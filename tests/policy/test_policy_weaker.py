@@ -12,11 +12,11 @@ from test_policy_digest import SECTIONS
 
 from gate.policy import strictness
 from gate.policy.base import Model
-from gate.policy.model import Policy, Relative, SomeRuns, Systems, Watch
+from gate.policy.model import Evidence, Policy, Relative, SomeRuns, Systems, Watch
 from gate.policy.weaker import JUDGES, SILENT, Change, weaknesses
 from gate.stats.multiplicity import METHODS, adjust
 
-INSIDE = {Relative, SomeRuns, Systems, Watch}
+INSIDE = {Evidence, Relative, SomeRuns, Systems, Watch}
 """Values of other keys: compared as a whole where they stand, or never deciding."""
 
 
