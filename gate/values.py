@@ -97,6 +97,7 @@ class Kind(StrEnum):
     QUANTILE = "quantile"
     RATIO = "ratio"
     PREFERENCE = "preference"
+    JUDGED = "judged"
 
 
 class Direction(StrEnum):

@@ -172,6 +172,26 @@ PREFERRED = [
     ("order", None, "randomized", NO, ONE_ORDER, {}, "cautions"),
     ("max_inconsistent", None, 0.1, YES, VOTES, {}, "insufficient"),
 ]
+
+
+def judged(k: int) -> Block:
+    """The judge sees a gain of 1; people see it on half of what they scored, others none."""
+    seen = k < 60
+    wobble = (k * 7 % 11) / 10
+    return block(
+        1,
+        {"rating": 3.0, "people": 3.0 if seen else None, "others": 3.0 if seen else None, "correct": 0},
+        {
+            "rating": 4.0 + wobble,
+            "people": 4.0 + (k % 3) / 10 if seen else None,
+            "others": 2.9 + (k % 3) / 10 if seen else None,
+            "correct": 1,
+        },
+    )
+
+
+JUDGED = [judged(k) for k in range(200)]
+BY_JUDGE = {"kind": "judged", "metric": "rating", "direction": "higher"}
 FURTHER = [("q", 0.9, 0.5, WAITS), ("denominator", "n", "hits", COSTS)]
 WHOLE_SET = [
     ("k", 50, 200, AT_K),
@@ -385,6 +405,17 @@ EFFECTS = [
         )
         for key, old, new, _, data, more, shown in PREFERRED
     ],
+    # the people see a gain of 1, the others none
+    Effect("Gating.human", "people", "others", ("promote", "inconclusive"), JUDGED, {"gating": BY_JUDGE}),
+    Effect(
+        "Guardrail.human",
+        "people",
+        "others",
+        ("promote", "inconclusive"),
+        JUDGED,
+        {"guardrails": [{**BY_JUDGE, "tolerance": 0.01}]},
+    ),
+    Effect("Watch.human", "people", "others", NEVER, JUDGED, {"watch": [BY_JUDGE]}, shows="watch.0.delta"),
     # with k = all rows, a threshold above all scores, or groups of one label, no ranking differs
     *[
         Effect(f"Gating.{key}", old, new, ("promote", "inconclusive"), RANKED, {"gating": given, **LABELS})

@@ -19,6 +19,7 @@ from gate.stats import ranking
 from gate.stats.auc import auc_set
 from gate.stats.confusion import confusion_set, joint_cells
 from gate.stats.labelled import LabelledRows, labelled
+from gate.stats.prediction_powered import judged_set
 from gate.stats.quantiles import quantile_set
 from gate.stats.ranking import Maker, ranked_set
 from gate.stats.ratios import ratio_rows, ratio_set
@@ -35,6 +36,7 @@ class Cut(NamedTuple):
     threshold: float = DEFAULT_THRESHOLD
     q: float = 0.5
     denominator: str = ""
+    human: str = ""
 
 
 class Rows(NamedTuple):
@@ -179,10 +181,17 @@ def _ratio(rows: Rows, kind: str, cut: Cut) -> WholeSet:  # noqa: ARG001
     return ratio_set(ratio_rows(*columns), lower_is_better=rows.sign < 0)
 
 
-_DEFAULTS = {"auc": "delong", "ratio": "ratio_delta"}
+def _judged(rows: Rows, kind: str, cut: Cut) -> WholeSet:  # noqa: ARG001
+    people = rows.table.metrics[cut.human]
+    human = people.baseline[rows.positions], people.candidate[rows.positions]
+    return judged_set(rows.baseline, rows.candidate, *human, lower_is_better=rows.sign < 0)
+
+
+_DEFAULTS = {"auc": "delong", "ratio": "ratio_delta", "judged": "prediction_powered"}
 _SETS: dict[str, Callable[[Rows, str, Cut], WholeSet]] = {
     "quantile": _quantile,
     "ratio": _ratio,
+    "judged": _judged,
     "auc": _auc,
     "average_precision": _average_precision,
     "precision_at_k": _at_k,

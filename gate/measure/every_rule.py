@@ -158,7 +158,7 @@ def _watched(policy: Policy, tables: Tables, setting: Setting) -> tuple[list[Com
     for entry in policy.watch:
         watch = entry if isinstance(entry, Watch) else Watch(metric=entry)
         table, rule = tables[watch.set], watch_id(entry)
-        lacking = {watch.metric, watch.denominator} - {None, *table.metrics}
+        lacking = {watch.metric, watch.denominator, watch.human} - {None, *table.metrics}
         if lacking:
             absent.append({"rule": rule, "reason": f"{min(map(str, lacking))} is not in both files"})
             continue

@@ -47,7 +47,7 @@ def cut_of(rule: Rule | Watch) -> Cut:
     """What the kind of a rule's metric is told."""
     usual = Cut()
     threshold = usual.threshold if rule.threshold is None else rule.threshold
-    return Cut(rule.k or usual.k, threshold, rule.q or usual.q, rule.denominator or usual.denominator)
+    return Cut(rule.k or usual.k, threshold, rule.q or usual.q, rule.denominator or "", rule.human or "")
 
 
 def own_table(rule: Rule | Watch, table: PairedTable, columns: Sequence[str] = ()) -> PairedTable:

@@ -26,6 +26,8 @@ def paired_metric(
 
     Errors: missing values under ``items.missing: error``; "worst" asked for where the worst is unknown.
     """
+    if rule.partial:
+        return metric_of_runs(rule, (_runs(name, sides[0], rows[0]), _runs(name, sides[1], rows[1])), "mean")
     used = [side for side in sides if not (rule.candidate_only and side.name == "baseline")]
     if rules.missing == "error":
         for side in used:

@@ -96,8 +96,9 @@ def _labels(p: Policy) -> Iterator[Finding]:
         if KINDS[rule.kind].labels and p.items.label is None:
             message = f"kind {rule.kind} needs the column of gold labels"
             yield conflict(message, *path, "kind", advice="name it: items: {label: COLUMN}")
-        if rule.denominator is not None and rule.denominator == rule.metric:
-            yield conflict("a ratio needs two columns", *path, "denominator")
+        for key in ("denominator", "human"):
+            if getattr(rule, key) == rule.metric:
+                yield conflict(f"{key} is another column than the metric", *path, key)
         if rule.group is not None and rule.group in {rule.metric, p.items.label, p.items.id}:
             yield conflict(f"{quoted(rule.group)} cannot be the column of groups", *path, "group")
 

@@ -62,6 +62,7 @@ KINDS: Mapping[str, KindFacts] = {
     "matthews": _whole_set("matthews", "Matthews' correlation", takes=("threshold",)),
     "quantile": KindFacts("quantile", "quantile", needs=frozenset({"q"})),
     "ratio": KindFacts("ratio", "ratio of sums", needs=frozenset({"denominator"})),
+    "judged": KindFacts("judged", "score by people", needs=frozenset({"human"})),
     "preference": KindFacts(
         "preference",
         "net preference",
@@ -71,7 +72,10 @@ KINDS: Mapping[str, KindFacts] = {
     ),
 }
 
-KEYS = ("k", "threshold", "group", "q", "denominator", "votes", "orders", "order", "max_inconsistent")
+KEYS = (
+    *("k", "threshold", "group", "q", "denominator", "human"),
+    *("votes", "orders", "order", "max_inconsistent"),
+)
 """The keys that only some kinds take."""
 
 

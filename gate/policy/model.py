@@ -59,6 +59,10 @@ class Measure(Model):
         Name | None, Field(description="ratio: the column that the metric's sum is divided by the sum of.")
     ] = None
 
+    human: Annotated[
+        Name | None,
+        Field(description="judged: the column of people's scores, on items that were drawn at random."),
+    ] = None
     votes: Annotated[
         Literal["mean", "majority"] | None,
         Field(description="preference: how several votes in one order become one (default mean)."),

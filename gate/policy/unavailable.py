@@ -7,8 +7,6 @@ KEYS = {
 }
 """Key -> the sections that have it (empty: the top level)."""
 
-KINDS = frozenset({"judged"})
-
 ECE = (
     "`kind: ece` is no metric to decide on: where two systems are calibrated equally well, the expected "
     "calibration error favours the one that says less (a constant 0.5 wins 7 of 10 times); kind: brier or "
@@ -24,6 +22,4 @@ def refusal(path: tuple[str | int, ...], value: object) -> str | None:
         return f"`{key}` is not available in this version of gate"
     if key == "kind" and value in {"ece", "calibration_error", "expected_calibration_error"}:
         return ECE
-    if key == "kind" and value in KINDS:
-        return f"`{key}: {value}` is not available in this version of gate"
     return None

@@ -65,6 +65,7 @@ _RULE: dict[str, Weighed] = {
     "order": (s.on_is_weaker, "an order that nobody checks is believed"),
     "max_inconsistent": (s.larger_is_weaker, "a verdict may follow the place more often"),
     "denominator": (s.not_comparable, _NEW_QUESTION),
+    "human": (s.not_comparable, "other people's scores decide"),
     "test": (s.not_comparable, "another test decides"),
     "scale": (s.not_comparable, "the bound and the worst value depend on it"),
     "assurance": (s.not_comparable, "another test decides, and its bound holds otherwise"),

@@ -50,6 +50,7 @@ class Use:
     below: bool = False
     """The denominator of a ratio."""
     votes: VoteRule | None = None
+    partial: bool = False
 
     @property
     def read_as(self) -> str:
@@ -77,6 +78,7 @@ class Use:
             watched=watched,
             made=made,
             votes=self.votes,
+            partial=self.partial,
         )
 
 
@@ -163,12 +165,16 @@ def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
         use = Use(watch.metric, watch.kind, way, None, candidate_only=False, watched=True, group=watch.group)
         use = replace(use, votes=_votes(watch))
         yield watch.set, use
-        if watch.denominator is not None:
-            yield watch.set, replace(use, metric=watch.denominator, kind="graded", below=True)
+        yield from ((watch.set, second) for second in _second_columns(watch, use))
     for rule in (policy.gating, *policy.guardrails):  # last: another rule may say more of the column
-        if rule.denominator is not None:
-            use = replace(_rule_use(rule), metric=rule.denominator, kind="graded", below=True)
-            yield rule.set, use
+        yield from ((rule.set, second) for second in _second_columns(rule, _rule_use(rule)))
+
+
+def _second_columns(rule: Rule | Watch, use: Use) -> Iterator[Use]:
+    if rule.denominator is not None:
+        yield replace(use, metric=rule.denominator, kind="graded", below=True)
+    if rule.human is not None:
+        yield replace(use, metric=rule.human, kind="graded", partial=True)
 
 
 def _rule_use(rule: Rule) -> Use:

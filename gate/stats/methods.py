@@ -75,6 +75,7 @@ _MIRROR_CLUSTERS = f"it is exact where clusters' gains and losses mirror each ot
 
 _FEW_OF_A_CLASS = "few positives or negatives would break it, and scores on the rows a system was fitted to"
 _FEW_ROWS = "it is slightly liberal, .05 to .08 at a nominal .05; few positives would break it further"
+_DRAWN = "people's scores on items that were not drawn at random would break it, and few of them too"
 _ROUGH = "it is a large-sample test: a denominator that is near 0, or few items that carry it, would break it"
 _WHOLE_SET = frozenset(
     {"auc", "quantile", "average_precision", "precision_at_k", "recall_at_k", "lift_at_k"}
@@ -120,6 +121,11 @@ _ROWS = (
     _of_clusters("yang", "clustered_mcnemar", _PASS_FAIL, _CLUSTERS),
     Method("delong", "set", "auc", frozenset({"auc"}), margin=True, breaks=_FEW_OF_A_CLASS, estimand="auc"),
     Method("ratio_delta", "set", "ratios", frozenset({"ratio"}), margin=True, breaks=_ROUGH),
+    Method(
+        *("prediction_powered", "set", "prediction_powered", frozenset({"judged"})),
+        margin=True,
+        breaks=_DRAWN,
+    ),
     Method("bootstrap_rows", "set", "set_level", _WHOLE_SET, margin=True, breaks=_FEW_ROWS),
 )
 

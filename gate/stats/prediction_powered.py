@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ from gate.stats.graded import t_guarded
 from gate.stats.moments import moments
 from gate.stats.pairs import Floats, from_differences, tidy
 from gate.stats.results import Interval, Settings, TestResult
+from gate.stats.set_level import SetLevel, WholeSet
+from gate.values import Caution
 
 FEWEST_HUMAN = 50
 FEWEST_CORRECTED = 10
@@ -115,6 +117,59 @@ def prediction_powered(rows: JudgedPairs, ask: Settings, weight: float = 1.0) ->
     bias = float(np.mean(rows.judged_too - rows.human))
     human_only = t_guarded(from_differences(rows.human), ask.null_value, ask.level)
     return PredictionPowered(test, se, human_only, judge_delta, bias, people.sd**2 / se**2)
+
+
+def judged_set(
+    judge_baseline: npt.ArrayLike,
+    judge_candidate: npt.ArrayLike,
+    human_baseline: npt.ArrayLike,
+    human_candidate: npt.ArrayLike,
+    *,
+    lower_is_better: bool = False,
+) -> WholeSet:
+    """Judged scores as a sample: the prediction-powered test, said with what the judge is worth."""
+    columns = (judge_baseline, judge_candidate, human_baseline, human_candidate)
+    judge_old, judge_new, old, new = (np.asarray(column, dtype=np.float64).ravel() for column in columns)
+    flip = -1.0 if lower_is_better else 1.0
+    rows = judged_pairs(flip * judge_old, flip * judge_new, flip * old, flip * new)
+    seen = np.isfinite(old) & np.isfinite(new)
+    sides = _corrected(judge_old, old, seen), _corrected(judge_new, new, seen)
+
+    def test(ask: Settings) -> SetLevel:
+        found = prediction_powered(rows, ask)
+        told = replace(found.test, cautions=(_worth(rows, found),)) if seen.any() else found.test
+        return SetLevel(*sides, found.standard_error, told)
+
+    def alone(level: float) -> tuple[Interval, str]:
+        """Beside a side on which judge and people score 0 everywhere."""
+        nothing = np.zeros(judge_new.size)
+        one = judged_pairs(nothing, judge_new, np.where(np.isfinite(new), 0.0, np.nan), new)
+        found = prediction_powered(one, Settings(0.0, level)).test
+        return found.interval, found.insufficient
+
+    too_small = prediction_powered(rows, Settings(0.0, 0.025)).test.insufficient
+    return WholeSet(judge_old.size, sides, {"prediction_powered": test}, alone, too_small)
+
+
+def _corrected(judge: Floats, human: Floats, seen: npt.NDArray[np.bool_]) -> float:
+    """The judge's mean where people did not look, corrected by how much it errs where they did."""
+    if not 0 < np.count_nonzero(seen) < seen.size:
+        return math.nan
+    by_judge = math.fsum(np.sort(judge[~seen]).tolist()) / int(np.count_nonzero(~seen))
+    return by_judge + math.fsum(np.sort(human[seen] - judge[seen]).tolist()) / int(np.count_nonzero(seen))
+
+
+def _worth(rows: JudgedPairs, found: PredictionPowered) -> Caution:
+    n = rows.human.size
+    more = found.equivalent_human - n
+    worth = (
+        f"it is worth {more:,.0f} more of them" if more >= 1 else "it does not pay: people alone show more"
+    )
+    return Caution(
+        "judged",
+        f"people scored {n:,} items on both sides, taken as drawn at random; by the judge alone the "
+        f"difference is {found.judge_delta:+.4f}, too high by {found.judge_bias:+.4f} where people looked; {worth}",
+    )
 
 
 def _too_little(rows: JudgedPairs, correction: Floats) -> str:

@@ -143,6 +143,11 @@ KEYS = [
             ("votes", "majority"), ("orders", "mean"), ("order", "randomized"), ("max_inconsistent", 0.3)
         )
     ),
+    Key("Gating", (G, "human"), "others", D, {(G,): {**PLAIN, "kind": "judged", "human": "people"}}),
+    Key("Guardrail", (*R, "human"), "others", D, {R: {**PLAIN_RAIL, "kind": "judged", "human": "people"}}),
+    Key("Watch", ("watch", 0, "human"), "others", NOTHING, {
+        ("watch",): [{"metric": "m", "kind": "judged", "human": "people"}]
+    }),
     Key("Gating", (G, "q"), 0.9, D, {(G,): {**PLAIN, "kind": "quantile", "q": 0.5}}),
     Key("Gating", (G, "denominator"), "hits", D, {(G,): {**PLAIN, "kind": "ratio", "denominator": "n"}}),
     Key("Gating", (G, "margin"), 0.05, W),

@@ -181,7 +181,7 @@ NO_MARGIN = {"mcnemar_exact", "mcnemar_midp", "mcnemar_chi2", "mcnemar_edwards",
     "wilcoxon_pratt",
     *PASS_FAIL_CLUSTERS,
 }
-WHOLE_SET = {"delong", "ratio_delta", "bootstrap_rows"}
+WHOLE_SET = {"delong", "ratio_delta", "prediction_powered", "bootstrap_rows"}
 EVERY = sorted(
     BINARY | GRADED_ONLY | PASS_FAIL_TOO | CLUSTERED | PASS_FAIL_CLUSTERS | WHOLE_SET | {"bca_sign_flip"}
 )

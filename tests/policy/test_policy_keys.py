@@ -41,12 +41,6 @@ def test_a_key_that_is_not_built_yet_says_so(key: str) -> None:
     assert f"`{name}` is not available in this version of gate" in refused(BASE + key + "\n").message
 
 
-@pytest.mark.parametrize("kind", ["judged"])
-def test_a_kind_that_is_not_built_yet_says_so(kind: str) -> None:
-    assert one(BASE.replace("binary", kind)) == ("not_available", "5")
-    assert f"`kind: {kind}` is not available" in refused(BASE.replace("binary", kind)).message
-
-
 @pytest.mark.parametrize(
     ("key", "found"),
     [

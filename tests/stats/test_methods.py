@@ -54,6 +54,7 @@ def test_policies_and_the_documents_name_these_tests_and_no_others() -> None:
         "delong",
         "bootstrap_rows",
         "ratio_delta",
+        "prediction_powered",
     }
     assert set(told.split()) & set(METHODS) == named - by_default
 
