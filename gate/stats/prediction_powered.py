@@ -168,7 +168,8 @@ def _worth(rows: JudgedPairs, found: PredictionPowered) -> Caution:
     return Caution(
         "judged",
         f"people scored {n:,} items on both sides, taken as drawn at random; by the judge alone the "
-        f"difference is {found.judge_delta:+.4f}, too high by {found.judge_bias:+.4f} where people looked; {worth}",
+        f"difference is {found.judge_delta:+.4f}, too high by {found.judge_bias:+.4f} where people "
+        f"looked; {worth}",
     )
 
 

@@ -29,7 +29,9 @@ OLD, NEW = [1.0, 2.0, 3.0, 9.0] * 10, [2.0, 2.0, 4.0, 8.0] * 10
 def test_every_kind_has_a_test_for_its_sample(
     kind: Kind, averaged: bool, clustered: bool, seeds: bool
 ) -> None:
-    found = estimand_of(kind, averaged=averaged, clustered=clustered, seeds=seeds, cut=Cut(denominator="m"))
+    found = estimand_of(
+        kind, averaged=averaged, clustered=clustered, seeds=seeds, cut=Cut(denominator="m", human="m")
+    )
     made = table([0.0, 1.0] * 20, [1.0, 1.0] * 20, clusters=[k % 10 for k in range(40)])
     made = replace(made, positive=np.arange(40) % 3 == 0)
     sample = found.sample(select(made, made.metrics["m"], "higher"), 0.0)
