@@ -19,6 +19,8 @@ COMMANDS = {
     "plan": "how many items a decision needs, before anything is scored",
     "selftest": "plant regressions and gains, and say what a policy catches",
     "aa": "two runs of one system: the noise floor, and how often a policy takes noise for a gain",
+    "items": "which items of past results still decide, and which never do",
+    "backtest": "what a policy would have done over past cycles, with and without a real gain",
     "replay": "run both systems over the same recorded cases, for the gate to compare",
     "judge": "hold an automatic judge against what people decided, before its scores may gate",
     "baseline": "keep the results that others are compared with",
