@@ -9,11 +9,14 @@ from xml.dom import minidom
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from gate.planning.backtest import backtest
+from gate.planning.backtest import SEED, backtest
 from gate.planning.past_cycles import cycles_in, read_cycles
 from gate.policy.load import loads
 from gate.run.request import Request
+from gate.stats.label_swaps import luck
+from gate.stats.seeding import generator
 from gate.values import GateError
 from tests.black_box import BINARY
 from tests.test_documents import gate
@@ -103,7 +106,11 @@ def test_a_streak_on_reused_items_is_no_product_of_chances(tmp_path: Path) -> No
     null = found.rows[0]
     # all three or none; were the coins independent, any of three would be near three times one
     assert null.cycles.count == 3 * null.promoted.count or null.cycles.count == null.promoted.count
-    assert null.promoted.interval()[0] <= 0.025
+    # the same coins by hand: exact McNemar at .025
+    a, b = np.array(old), np.array(new)
+    s = int(np.sum(a != b))
+    wins = [int(np.sum(np.where(luck(200, generator(SEED + k)).swap, a > b, b > a))) for k in range(300)]
+    assert null.promoted.count == sum(stats.binom.sf(won - 1, s, 0.5) < 0.025 for won in wins)
     assert found.shared == 1.0
 
 
