@@ -12,6 +12,7 @@ from pathlib import Path
 from gate.cli.progress import Progress
 from gate.cli.streams import Streams
 from gate.replay.artifact import Written
+from gate.replay.decisions import TO_DECIDE, Book
 from gate.replay.load import load
 from gate.replay.names import SIDES
 from gate.replay.replay import replay
@@ -50,11 +51,15 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
 
     try:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        made = replay(loaded, Path(args.out), os.environ, now, progress)
+        made, book = replay(loaded, Path(args.out), os.environ, now, progress)
     finally:
         for bar in bars:
             bar.done()
-    streams.print("\n".join(terminal_line(line) for line in _said(loaded.suite.name, made)))
+    streams.print(
+        "\n".join(
+            terminal_line(line) for line in (*_said(loaded.suite.name, made), *_decided(book, args.out))
+        )
+    )
     _refuse_silence(made)
     return 0
 
@@ -74,6 +79,19 @@ def _said(name: str, made: list[Written]) -> list[str]:
         cycle = "" if window is None else f" --cycle {window}"
         lines.append(f"next: gate run --policy POLICY {sides}{cycle}")
     return lines
+
+
+def _decided(book: Book | None, folder: str) -> list[str]:
+    if book is None:
+        return []
+    seen = book.seen
+    line = (
+        f"people decided on {seen['decided']} outputs; {seen['reused']} decisions carried over to equal bytes"
+    )
+    if not seen["undecided"]:
+        return [line]
+    where = Path(folder) / TO_DECIDE
+    return [f"{line}; {seen['undecided']} runs wait for a decision: {where}"]
 
 
 def _refuse_silence(made: list[Written]) -> None:

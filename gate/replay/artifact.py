@@ -7,11 +7,13 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from gate.artifacts.formats.replayed import SCHEMA
+from gate.replay.decisions import Book
 from gate.replay.journal import Journal, other_replay, parsed, taken
 from gate.replay.names import SIDES
 from gate.replay.plan import Plan
@@ -59,15 +61,20 @@ def _head_of(path: Path) -> dict[str, Any]:
         return parsed(file.readline(1 << 16)) or {}
 
 
-def write(plan: Plan, journal: Journal, folder: Path) -> list[Written]:
-    """Every artifact; every question has its row in the journal."""
+def write(plan: Plan, journal: Journal, folder: Path, book: Book | None = None) -> list[Written]:
+    """Every artifact; every question has its row in the journal. book: what people decided on the outputs."""
     scores = {side: _score_names(plan, journal, index) for index, side in enumerate(SIDES)}
     made = []
     for (window, side), path in targets(plan, folder).items():
         path.parent.mkdir(exist_ok=True)
         tally = _Tally()
         head = _head(plan, journal, window, side, scores[side])
-        rows = (tally.counted(_flat(row)) for row in _rows(plan, journal, window, SIDES.index(side)))
+        rows: Iterable[dict[str, Any]] = (
+            tally.counted(_flat(row)) for row in _rows(plan, journal, window, SIDES.index(side))
+        )
+        if book is not None:
+            head["scorers"] |= {book.metric: book.scorer}
+            rows = map(partial(book.applied, system=head["system"]), rows)
         write_lines(path, head, rows)
         made.append(Written(path, side, window, tally.statuses, tally.faults, tally.first_error))
     return made
@@ -131,11 +138,16 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_lines(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> None:
+    """An artifact: its head, then its rows."""
+    write_rows(path, chain([head], rows))
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """The whole file or none: it gets its name when all of it is on the disk."""
     draft = path.with_name(f".{path.name}.new")
     try:
         with draft.open("w", encoding="ascii", newline="\n") as stream:
-            for line in chain([head], rows):
+            for line in rows:
                 stream.write(json.dumps(line) + "\n")
             stream.flush()
             os.fsync(stream.fileno())

@@ -12,6 +12,7 @@ from gate.policy.base import Model
 from gate.policy.fields import Name, Text
 from gate.policy.findings import Finding
 from gate.policy.schema import as_written
+from gate.replay.names import is_metric
 
 Argv = Annotated[list[Text], Field(min_length=1)]
 Said = Literal["output", "input_tokens", "output_tokens", "cost", "error"]
@@ -117,6 +118,22 @@ class Systems(Model):
             yield Finding("keys_conflict", message, "name the version too", ("candidate", "name"))
 
 
+class Decisions(Model):
+    """What people decide on the outputs, beside or instead of a scorer."""
+
+    file: Annotated[Text, Field(description="JSON Lines: id, system, output_digest, decision.")]
+    metric: Annotated[Name, Field(description="What the decision is called as a metric.")] = "approved"
+    values: Annotated[
+        dict[Text, float],
+        Field(min_length=1, description="Word: its value, e.g. {approve: 1, edit: 0, reject: 0}."),
+    ]
+
+    def _findings(self) -> Iterator[Finding]:
+        if not is_metric(self.metric):
+            message = f"no metric can be called {self.metric[:60]!a}"
+            yield Finding("wrong_value", message, "", ("metric",))
+
+
 class Suite(Model):
     """Two systems over the same recorded cases."""
 
@@ -125,6 +142,11 @@ class Suite(Model):
     cases: Annotated[Text, Field(description="The recorded cases, JSON Lines, beside the suite.")]
     systems: Annotated[Systems, Field(description="The two systems.")]
     scorer: Annotated[Program | None, Field(description="Scores the answers of both, not told whose.")] = None
+    decisions: Annotated[Decisions | None, Field(description="What people decide on the outputs.")] = None
+    reuse_decisions: Annotated[
+        Literal["never", "identical_outputs"],
+        Field(description="identical_outputs: a decision also holds for the same bytes of the other system."),
+    ] = "never"
     seed: Annotated[int, Field(ge=0, lt=2**53, description="Order of the cases, and the systems' seeds.")] = 0
     repeats: Annotated[int, Field(ge=1, le=1000, description="Runs of each case by each system.")] = 1
     concurrency: Annotated[int, Field(ge=1, le=256, description="Runs at a time, over both systems.")] = 4
