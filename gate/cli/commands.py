@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "run": "decide whether a candidate may replace its baseline",
     "compare": "a first answer from two result files, without a policy",
+    "demo": "why two means decide nothing, in one screen; needs no file",
     "init": "propose a commented policy from two result files",
     "check": "validate a policy and say what it can and cannot claim",
     "plan": "how many items a decision needs, before anything is scored",
@@ -29,6 +30,7 @@ COMMANDS = {
     "verify": "reproduce a report, or tell a deployment whether a candidate was promoted",
     "schema": "print the JSON Schema of a policy, suite, report or history record",
     "render": "print a saved report in another format",
+    "explain": "what a caution, a term or a test means",
     "formats": "list the result files that can be read",
     "completion": "print a completion script for bash, zsh or fish",
     "ci": "decide inside a CI job, by the policy of the base side",

@@ -9,6 +9,7 @@ from gate.cli.streams import Streams
 from gate.planning.first_look import FirstLook, first_look, look_document
 from gate.planning.look_text import look_lines
 from gate.planning.proposal import propose
+from gate.planning.two_means import are_counts, two_means_lines
 from gate.report.files import refuse_inputs, write_text
 from gate.report.model import to_json
 from gate.run.intake import Files
@@ -20,6 +21,7 @@ EPILOG = """\
 examples:
   gate compare baseline.jsonl candidate.jsonl
   gate compare baseline.csv candidate.csv --metric score
+  gate compare 530/1000 543/1000
   gate compare promptfoo.json promptfoo.json --systems "old prompt" "new prompt"
 
 Exit 0 whatever is found: this command never promotes and writes no history. `gate run` decides."""
@@ -89,6 +91,9 @@ def _rows(given: list[str]) -> dict[str, tuple[str, ...]]:
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Print the look."""
+    if are_counts([args.baseline, args.candidate]):
+        streams.print("\n".join(two_means_lines(args.baseline, args.candidate)))
+        return 0
     if args.json and args.json != "-":
         refuse_inputs([Path(args.json)], [Path(args.baseline), Path(args.candidate)])
     look = looked(args)

@@ -30,7 +30,7 @@ class FirstLook:
     """proven: lower end of what a margin's own test bounds, the largest margin that this run proves.
 
     assumed: the direction is a guess. seen: smallest effect seen 80 % of the time, by metric. means: of the
-    baseline, by metric.
+    baseline, by metric. others: every other metric of both files.
     """
 
     proposal: Proposal
@@ -42,6 +42,7 @@ class FirstLook:
     seen: Mapping[str, float]
     means: Mapping[str, float]
     cautions: tuple[Caution, ...]
+    others: tuple[Tested, ...] = ()
 
 
 def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
@@ -58,6 +59,7 @@ def first_look(proposal: Proposal, files: Files, missing: str) -> FirstLook:
         pairs=item_set.table.counts.n_pairs,
         proven=_proven(policy, item_set, found),
         assumed=proposal.gating.direction is None,
+        others=tuple(c for c in tested if c is not found),
         seen={c.asked.metric: c.visible.mde for c in tested if c.visible.mde is not None},
         means={c.asked.metric: c.sides.baseline for c in tested},
         cautions=(

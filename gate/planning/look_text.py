@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from gate.measure.model import Tested
 from gate.measure.words import count, number, signed
 from gate.planning.first_look import FirstLook
-from gate.report import sentences
+from gate.report import sentences, voice
 from gate.report.terms import gravity
-from gate.run.blocks import changes, gating
+from gate.run.blocks import changes, comparison, gating
 from gate.values import Status
 
 
@@ -31,12 +31,30 @@ def look_lines(look: FirstLook) -> Iterator[str]:
     width = max(len(label) for label, _ in facts)
     yield from (f"  {label:{width}}  {text}" for label, text in facts if text)
     yield ""
+    yield from _others(look)
     yield from _claims(look)
     others = [caution for caution in cautions if gravity(caution.code) == "detail"]
     yield from (f"  caution: {caution.message}" for caution in others[:8])
     if len(others) > 8:
         yield f"  and {len(others) - 8} more cautions"
     yield from _next(look)
+
+
+def _others(look: FirstLook) -> Iterator[str]:
+    """One row for each other metric: before, after, change, and which way is better."""
+    blocks = [comparison(found, Status.REPORTED) for found in look.others]
+    ways = {"neutral": "which way is better is not known"}
+    rows = [
+        (b.metric, voice.moved(b), voice.change(b), ways.get(b.direction, f"{b.direction} is better"))
+        for b in blocks
+    ]
+    if not rows:
+        return
+    yield "the other metrics of both files:"
+    widths = [max(len(row[k]) for row in rows) for k in range(3)]
+    for row in rows:
+        yield "  " + "  ".join(f"{text:{width}}" for text, width in zip(row, [*widths, 0], strict=True))
+    yield ""
 
 
 def _claims(look: FirstLook) -> Iterator[str]:

@@ -138,7 +138,7 @@ def _without_gaps(found: Survey) -> set[str]:
 
 
 def _gating(common: list[Metric], wanted: str | None, first: Survey, second: Survey) -> Metric:
-    """The metric that is asked for; else the only one, the only quality, or the only one that is no cost."""
+    """The metric that is asked for; else the only one, the only (pass/fail) quality, or no cost."""
     by_name = {metric.name: metric for metric in common}
     if wanted is not None:
         if wanted not in by_name:
@@ -166,6 +166,7 @@ def _gating(common: list[Metric], wanted: str | None, first: Survey, second: Sur
         common,
         [metric for metric in common if metric.direction == "higher"],
         [metric for metric in common if metric.direction != "lower"],
+        [metric for metric in common if metric.direction == "higher" and metric.kind == "binary"],
     ):
         if len(choice) == 1:
             return choice[0]

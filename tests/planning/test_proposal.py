@@ -86,9 +86,9 @@ def test_the_only_quality_decides_and_costs_guard(tmp_path: Path) -> None:
 
 
 def test_several_qualities_are_asked_for(tmp_path: Path) -> None:
-    files = pair_of(tmp_path, rows_of(helpful=lambda k: k % 5, correct=lambda k: k % 2))
+    files = pair_of(tmp_path, rows_of(helpful=lambda k: k % 5, quality=lambda k: k % 4))
     with pytest.raises(
-        GateError, match=r"several columns could be the metric \('helpful', 'correct'\)"
+        GateError, match=r"several columns could be the metric \('helpful', 'quality'\)"
     ) as caught:
         propose(*files)
     assert "--metric" in caught.value.help
