@@ -38,7 +38,7 @@ def two_means_lines(baseline: str, candidate: str) -> Iterator[str]:
     for changed in _numbers_changed(old, new, n):
         yield f"  {_meaning(changed, gain, old, n)}"
     yield ""
-    yield "Only the items say which of these it is: a file for each side, one row an item with its id and result."
+    yield "Only the items say which it is: a file for each side, one row an item with its id and result."
     yield "next: gate compare baseline.jsonl candidate.jsonl"
 
 
