@@ -14,9 +14,9 @@ from gate.stats.methods import METHODS, assurance, named_tests
 BINARY_TESTS = [method.id for method in named_tests("pairs") if "graded" not in method.kinds]
 
 
-def test_three_tests_are_bounded_and_every_other_says_what_breaks_it() -> None:
+def test_four_tests_are_bounded_and_every_other_says_what_breaks_it() -> None:
     bounded = {method for method, found in METHODS.items() if found.bounded}
-    assert bounded == {"mcnemar_exact", "exact_unconditional", "gaffke"}
+    assert bounded == {"mcnemar_exact", "exact_unconditional", "gaffke", "cluster_gaffke"}
     for method, found in METHODS.items():
         assert ("bounded" in assurance(method, 0.025)) is (method in bounded)
         assert found.breaks in assurance(method, 0.025)
@@ -86,6 +86,7 @@ def test_pass_fail_claims(tmp_path: Path, method: str) -> None:
             for method in ("bootstrap", "sign", "sign_flip", "wilcoxon", "paired_t")
         ),
         ({}, {"cluster": "doc"}, False),
+        ({"scale": [0, 1], "assurance": "guaranteed"}, {"cluster": "doc", "max_cluster": 500}, True),
     ],
 )
 def test_graded_claims(tmp_path: Path, keys: dict[str, Any], items: dict[str, Any], bounded: bool) -> None:

@@ -22,7 +22,7 @@ MEAN_TESTS = [
     "bca_sign_flip",
     "sign_flip",
 ]
-CLUSTER_MEAN_TESTS = ["cluster", "cluster_cr2", "cluster_sign_flip", "cluster_bootstrap"]
+CLUSTER_MEAN_TESTS = ["cluster_strict", "cluster_cr2", "cluster_sign_flip", "cluster_bootstrap"]
 
 
 @pytest.mark.parametrize("method", MEAN_TESTS)

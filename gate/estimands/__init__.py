@@ -38,13 +38,16 @@ def estimand_of(
     *,
     averaged: bool = False,
     clustered: bool = False,
+    cluster_skew: str = "strict",
+    max_cluster: int | None = None,
     seeds: bool = False,
     cut: Cut | None = None,
     grouped: bool = False,
 ) -> Estimand:
     """How a metric of this kind is read.
 
-    averaged: an item's value is the mean of several runs. clustered: items hang together in known clusters.
+    averaged: an item's value is the mean of several runs. clustered: items hang together in known clusters
+    (cluster_skew, max_cluster: as the policy says of them).
     seeds: each item is one seed's result. cut: where a ranking is cut. grouped: the items are groups, each
     with its own value of the metric.
     """
@@ -55,5 +58,5 @@ def estimand_of(
     if facts.ends is not None and found.ends is None:
         found = replace(found, ends=facts.ends)
     if clustered:
-        return of_clusters(found)
+        return of_clusters(found, cluster_skew, max_cluster)
     return of_seeds(found) if seeds else found

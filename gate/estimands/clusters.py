@@ -15,16 +15,26 @@ from gate.estimands.selection import OneSide, Selection
 from gate.pairing.model import IndexArray
 from gate.stats.cluster_data import Clusters, ClusterSummary, cluster_pairs, describe
 from gate.stats.clusters import cluster_cr2
-from gate.stats.methods import CLUSTER_DEFAULT, FEWEST_CLUSTERS
+from gate.stats.methods import CLUSTER_DEFAULTS, CLUSTER_GUARANTEED, FEWEST_CLUSTERS
 from gate.stats.results import Interval, Settings
 
 
-def of_clusters(items: Estimand) -> Estimand:
-    """As ``items``, but tested on whole clusters."""
+def of_clusters(items: Estimand, skew: str = "strict", most: int | None = None) -> Estimand:
+    """As ``items``, but tested on whole clusters.
+
+    skew: how far their skewness is insured against; most: items that a cluster can have, None if not known.
+    """
+
+    def default_test(_null_value: float, assurance: str) -> str:
+        return CLUSTER_GUARANTEED if assurance == "guaranteed" else CLUSTER_DEFAULTS[skew]
+
+    def sample(selection: Selection, shift: float = 0.0) -> Clusters:
+        return replace(_sample(selection, shift), most=most)
+
     return replace(
         items,
-        default_test=_default_test,
-        sample=_sample,
+        default_test=default_test,
+        sample=sample,
         sides=_sides,
         spread=_spread,
         units=_units,
@@ -32,10 +42,6 @@ def of_clusters(items: Estimand) -> Estimand:
         one_side=_one_side,
         unit_facts=_unit_facts,
     )
-
-
-def _default_test(_null_value: float, _assurance: str) -> str:
-    return CLUSTER_DEFAULT
 
 
 def _labels(selection: Selection) -> IndexArray:

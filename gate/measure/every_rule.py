@@ -39,7 +39,16 @@ class Measured:
 def measure(policy: Policy, tables: Tables, level: float) -> Measured:
     """Apply every rule. level: one-sided, for claims; vetoes always use that of a single look."""
     seeds = policy.items.unit == "seed"
-    setting = Setting(level, rules_of(policy).level, policy.items.min, seeds, policy.items.max_flaky_share)
+    items = policy.items
+    setting = Setting(
+        level,
+        rules_of(policy).level,
+        items.min,
+        seeds,
+        items.max_flaky_share,
+        items.cluster_skew,
+        items.max_cluster,
+    )
     table = tables[policy.gating.set]
     comparisons = [rules.gating(policy.gating, gating_id(policy), table, setting)]
     comparisons += [

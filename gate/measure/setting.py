@@ -30,6 +30,8 @@ class Setting:
     min_items: int
     seeds: bool = False
     max_flaky_share: float | None = None
+    cluster_skew: str = "strict"
+    max_cluster: int | None = None
 
     def estimand(self, rule: Rule | Watch, table: PairedTable, metric: PairedMetric) -> Estimand:
         """How the metric of a rule is read from this table."""
@@ -37,6 +39,8 @@ class Setting:
             rule.kind,
             averaged=metric.averaged,
             clustered=table.clusters is not None,
+            cluster_skew=self.cluster_skew,
+            max_cluster=self.max_cluster,
             seeds=self.seeds,
             cut=cut_of(rule),
             grouped=rule.group is not None,

@@ -17,6 +17,7 @@ def planned_test(policy: Policy, rule: Gating | Guardrail, null_value: float) ->
         rule.kind,
         averaged=items.repeat is not None and is_mean(rule.kind, items.reduction),
         clustered=items.cluster is not None,
+        cluster_skew=items.cluster_skew,
         seeds=items.unit == "seed",
     )
     return choice_of(rule).method(estimand, null_value)

@@ -190,9 +190,11 @@ def _clusters(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     if method is not None and not clustered:
         message = f"test {rule.test} takes items as independent, but items.cluster is declared"
         yield conflict(message, *path, "test", advice=advice)
-    if rule.assurance == "guaranteed":
-        message = "assurance: guaranteed takes items as independent, but items.cluster is declared"
-        yield conflict(message, *path, "assurance", advice=advice)
+    if rule.assurance == "guaranteed" and p.items.max_cluster is None:
+        message = "assurance: guaranteed over clusters needs the most items that a cluster can have"
+        yield conflict(
+            message, *path, "assurance", advice="add items.max_cluster, fixed before the set is drawn"
+        )
     if rule.interval is not None:
         message = f"interval {rule.interval} takes items as independent, but items.cluster is declared"
         yield conflict(message, *path, "interval", advice="leave interval out")

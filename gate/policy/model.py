@@ -212,6 +212,13 @@ class Items(Model):
 
     id: Annotated[Name, Field(description="The column that identifies an item.")] = "id"
     cluster: Annotated[Name | None, Field(description="The column of items that belong together.")] = None
+    cluster_skew: Annotated[
+        Literal["strict", "pooled"],
+        Field(description="strict: insured against a few bad clusters; pooled: their skewness as seen."),
+    ] = "strict"
+    max_cluster: Annotated[
+        int | None, Field(ge=1, description="assurance: guaranteed: the most items a cluster can have.")
+    ] = None
     repeat: Annotated[Name | None, Field(description="The column that numbers the runs of an item.")] = None
     label: Annotated[Name | None, Field(description="Gold labels; must agree between the files.")] = None
     comparable: Annotated[
@@ -668,6 +675,10 @@ def _items(i: Items) -> Iterator[Finding]:
         for other in columns[:index]:
             if getattr(i, str(key)) is not None and getattr(i, str(key)) == getattr(i, str(other)):
                 yield conflict(f"{key} and {other} cannot be the same column", key)
+    for key, usual in (("cluster_skew", "strict"), ("max_cluster", None)):
+        if i.cluster is None and getattr(i, key) != usual:
+            advice = "name the column in items.cluster"
+            yield conflict(f"{key} needs to know which items belong together", key, advice=advice)
     if i.missing == "error" and i.max_missing > 0:
         advice = "with missing: worst or drop it says how many"
         yield conflict("with missing: error nothing may be missing", "max_missing", advice=advice)

@@ -108,6 +108,8 @@ JUDGES: Mapping[type[Model], Mapping[str, Weighed]] = {
     Items: {
         "id": (s.not_comparable, "items are paired by another column"),
         "cluster": (s.off_is_weaker, "dependent items count as independent"),
+        "cluster_skew": (s.strict_to_loose("strict", "pooled"), "clusters' skewness is not insured against"),
+        "max_cluster": (s.not_comparable, "the bound is made otherwise"),
         "repeat": (s.not_comparable, "runs are grouped otherwise"),
         "label": (s.off_is_weaker, "gold labels are no longer compared"),
         "comparable": (s.fewer_is_weaker, "items may differ between the sides"),

@@ -112,7 +112,7 @@ def _bring_within(block: Comparison) -> str:
     if block.items_needed and bound > 0 and delta > -bound:
         new = math.ceil(block.items_needed * (bound / (bound + delta)) ** 2)
         if block.n < new < 10_000_000:
-            ways.append(f"score about {count(new, 'new item')} {ALONE}")
+            ways.append(f"score about {_units(block, new)} {ALONE}")
     return ", or ".join(ways) or f"bring {name_of(block)} back to {voice.value(block.baseline, block)}"
 
 
@@ -182,7 +182,7 @@ def _open(reason: Reason, block: Comparison | None, changes: Changes, min_items:
     if block.detect and block.mde and block.mde > block.detect:
         new = math.ceil(block.n * (block.mde / block.detect) ** 2)
         loss = voice.amount(block.detect, block)
-        return f"score about {count(new, 'new item')}, which can show a loss of {loss}"
+        return f"score about {_units(block, new)}, which can show a loss of {loss}"
     if isinstance(block, Gating):
         return _gating_open(reason, block, changes, min_items)
     return f"clear up {reason.rule.replace(':', ' ')}: {reason.message}"
@@ -202,13 +202,21 @@ def _gating_open(reason: Reason, c: Gating, changes: Changes, min_items: int) ->
     if delta < margin / 2:
         return (
             f"improve {name_of(c)}: no gain near {least} was observed, so more items need not "
-            f"help ({count(new, 'new item')} would say whether it is out of reach)"
+            f"help ({_units(c, new)} would say whether it is out of reach)"
         )
     enough = _enough_for_what_was_seen(c)
     if enough is None or enough >= new:
-        return f"score about {count(new, 'new item')} {ALONE}"
-    seen = f"{count(max(enough, min_items), 'new item')} if you believe in {voice.amount(delta, c)}"
+        return f"score about {_units(c, new)} {ALONE}"
+    seen = f"{_units(c, max(enough, min_items))} if you believe in {voice.amount(delta, c)}"
     return f"score about {seen}, or {new:,} to see as little as {least}, {ALONE}"
+
+
+def _units(c: Comparison, items: int) -> str:
+    """New items, or new clusters as large as these: more items of the same clusters say little."""
+    if not c.clusters or not c.clusters.get("labelled"):
+        return count(items, "new item")
+    clusters = math.ceil(items * int(c.clusters["n_clusters"]) / c.n)
+    return f"{count(clusters, 'new cluster')} ({count(items, 'item')})"
 
 
 ALONE = "and look at them alone: this look has used its whole level"

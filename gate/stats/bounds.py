@@ -20,10 +20,16 @@ def difference_bounds(pairs: Pairs, scale: Scale | None) -> Scale | None:
     """
     if scale is None:
         return (-1.0, 1.0) if pairs.binary and observed_scale(pairs) else None
-    if math.isnan(pairs.ratio):
+    found = observed_scale(pairs) or (float(pairs.baseline[0]), float(pairs.baseline[0]))
+    return bounds_of(found, pairs.ratio, scale)
+
+
+def bounds_of(observed: Scale, ratio: float, scale: Scale) -> Scale | None:
+    """(least, largest) new - ratio * old of scores in the scale; observed: range of both sides' scores."""
+    if math.isnan(ratio):
         return None
-    low, high = _oriented(pairs, scale)
-    corners = [new - pairs.ratio * old for new in (low, high) for old in (low, high)]
+    low, high = _oriented(observed, scale)
+    corners = [new - ratio * old for new in (low, high) for old in (low, high)]
     return min(corners), max(corners)
 
 
@@ -45,8 +51,7 @@ def within(result: TestResult, bounds: Scale | None) -> TestResult:
     return replace(result, interval=Interval(low, high, result.interval.confidence, result.interval.method))
 
 
-def _oriented(pairs: Pairs, scale: Scale) -> Scale:
-    found = observed_scale(pairs) or (float(pairs.baseline[0]), float(pairs.baseline[0]))
+def _oriented(found: Scale, scale: Scale) -> Scale:
     for low, high in (scale, (-scale[1], -scale[0])):
         slack = 1e-9 * max(abs(low), abs(high))
         if low - slack <= found[0] and found[1] <= high + slack:

@@ -20,7 +20,8 @@ class Clusters:
     """J clusters of n paired items, in an order that depends on the scores only.
 
     sizes n_j, totals S_j = sum of the differences, gains b_j and losses c_j (int64/float64[J]);
-    squares: sum of d^2 over all items; observed: least and largest score. Build with ``cluster_pairs``.
+    squares: sum of d^2 over all items; observed: least and largest score; most: items that a cluster can
+    have, fixed in advance (None: not known). Build with ``cluster_pairs``.
     """
 
     sizes: Ints
@@ -31,6 +32,7 @@ class Clusters:
     binary: bool
     ratio: float
     observed: tuple[float, float]
+    most: int | None = None
 
     @property
     def n(self) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gate.stats.bounds import Scale
+from gate.stats.bounds import Scale, bounds_of
 from gate.stats.cluster_data import Clusters, cr2_variance
 from gate.stats.cluster_results import cluster_result, no_spread
 from gate.stats.clusters import cluster, cluster_cr2, cluster_sign_flip, satterthwaite_df
@@ -97,32 +97,51 @@ def cluster_pooled(data: Clusters, ask: Settings) -> TestResult:
     return _with_hall("cluster_pooled", data, ask, lambda _: 0.0)
 
 
-def cluster_gaffke(data: Clusters, ask: Settings, bounds: Scale, max_cluster: int) -> TestResult:
+def cluster_gaffke(data: Clusters, ask: Settings) -> TestResult:
     """Gaffke's bounded-mean test over exchangeable clusters: holds for every size, effect and correlation.
 
-    bounds: least and largest difference that an item can have; max_cluster: the most items that a cluster can
-    have, fixed in advance. p is that of the values S_j - m n_j and one more, the worst possible cluster.
+    ask.scale: lowest and highest score (pass/fail: 0 and 1); data.most: the most items that a cluster can
+    have. p is that of the values S_j - m n_j and one more, the worst possible cluster.
     H0: E[S - m n] <= 0, which is an item-weighted mean <= m. A finite-sample bound of which no violation is
-    known, but which is not proved. Raises GateError ``cluster_too_large``.
+    known, but which is not proved. Raises GateError ``cluster_too_large``, ``needs_scale``.
     """
-    largest = int(data.sizes.max())
-    if largest > max_cluster:
-        raise GateError(
-            "cluster_too_large",
-            f"a cluster has {largest} items, and the policy allows {max_cluster} (max_cluster)",
-            help="the cap must hold for every set: raise it in the policy before the next set is drawn",
-        )
+    bounds, most = _item_bounds(data, ask.scale), _most_items(data)
     sizes, ones = data.sizes.astype(np.float64), np.ones(data.count, dtype=np.int64)
 
     def greater(m: float) -> float:
-        return bounded_p(data.totals - m * sizes, ones, 0.0, (bounds[0] - m) * max_cluster)
+        return bounded_p(data.totals - m * sizes, ones, 0.0, (bounds[0] - m) * most)
 
     def less(m: float) -> float:
-        return bounded_p(m * sizes - data.totals, ones, 0.0, (m - bounds[1]) * max_cluster)
+        return bounded_p(m * sizes - data.totals, ones, 0.0, (m - bounds[1]) * most)
 
     m, level = ask.null_value, ask.level
     limits = lower_limit(greater, level, m, bounds), upper_limit(less, level, m, bounds)
     return cluster_result("cluster_gaffke", data, ask, greater(m), less(m), limits)
+
+
+def _item_bounds(data: Clusters, scale: Scale | None) -> Scale:
+    """Least and largest difference that an item can have."""
+    known = scale or ((0.0, 1.0) if data.binary else None)
+    bounds = known and bounds_of(data.observed, data.ratio, known)
+    if bounds is None:
+        raise GateError(
+            "needs_scale",
+            "cluster_gaffke bounds the mean by the metric's scale, and none is declared",
+            help="declare scale: [lowest, highest]",
+        )
+    return bounds
+
+
+def _most_items(data: Clusters) -> int:
+    largest = int(data.sizes.max())
+    if data.most is None or largest > data.most:
+        known = "none" if data.most is None else f"{data.most}"
+        raise GateError(
+            "cluster_too_large",
+            f"a cluster has {largest} items, and the policy allows {known} (items.max_cluster)",
+            help="the cap must hold for every set: raise it in the policy before the next set is drawn",
+        )
+    return data.most
 
 
 def cluster_cautions(data: Clusters, level: float) -> tuple[Caution, ...]:

@@ -19,8 +19,10 @@ SAMPLES: tuple[Sample, ...] = ("pairs", "clusters", "set")
 FEWEST_CHANGED = 10
 """Differences that are not zero, without which no test of a mean answers at a null value of 0 or more."""
 FEWEST_CLUSTERS = 6
-CLUSTER_DEFAULT = "cluster"
-"""What ``auto`` means for clusters; it runs two of their tests, and policies name one or the other."""
+CLUSTER_DEFAULTS = {"strict": "cluster_strict", "pooled": "cluster_pooled"}
+"""What ``auto`` means for clusters, by ``items.cluster_skew``; each runs several tests, so none is named."""
+CLUSTER_GUARANTEED = "cluster_gaffke"
+_BY_DEFAULT = {*CLUSTER_DEFAULTS.values(), CLUSTER_GUARANTEED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ _MIRROR = "it is exact where gains and losses mirror each other; skewed differen
 _FEW_SEEDS = f"few seeds would break it; {_MIRROR}"
 _SIGN = "it is exact about whether more items gain than lose; large losses would break it for the mean"
 _CLUSTERS = "few clusters, unequal ones or skewed totals would break it"
+_UNSEEN = "a kind of bad cluster that this set never showed would break it"
+_MILD = f"few clusters of skewed effects would carry it to .05 at a nominal .025; {_UNSEEN}"
 _MIRROR_CLUSTERS = f"it is exact where clusters' gains and losses mirror each other; {_CLUSTERS}"
 
 _FEW_OF_A_CLASS = "few positives or negatives would break it, and scores on the rows a system was fitted to"
@@ -112,7 +116,9 @@ _ROWS = (
     ),
     Method("sign", "ranks", "signed", _GRADED, margin=False, breaks=_SIGN, estimand="median"),
     Method("gaffke", "bounded", "gaffke", _BOTH, margin=True, breaks=""),
-    _of_clusters(CLUSTER_DEFAULT, "clusters", _BOTH, _CLUSTERS),
+    _of_clusters("cluster_strict", "cluster_skew", _BOTH, _UNSEEN),
+    _of_clusters("cluster_pooled", "cluster_skew", _BOTH, _MILD),
+    _of_clusters(CLUSTER_GUARANTEED, "cluster_skew", _BOTH, ""),
     _of_clusters("cluster_cr2", "clusters", _BOTH, _CLUSTERS),
     _of_clusters("cluster_sign_flip", "clusters", _BOTH, _MIRROR_CLUSTERS),
     _of_clusters("cluster_bootstrap", "clusters", _BOTH, _CLUSTERS),
@@ -136,7 +142,7 @@ def named_tests(sample: Sample, kind: str | None = None, margin: bool = False) -
     """The tests that a policy may name for a sample: of this kind of metric, taking a margin if asked."""
     for method in METHODS.values():
         fits = (kind is None or kind in method.kinds) and (method.margin or not margin)
-        if method.sample == sample and method.id != CLUSTER_DEFAULT and fits:
+        if method.sample == sample and method.id not in _BY_DEFAULT and fits:
             yield method
 
 

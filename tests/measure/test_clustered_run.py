@@ -54,7 +54,7 @@ def test_clusters_turn_a_pass_into_inconclusive(tmp_path: Path) -> None:
     code, report = run(tmp_path, files, "{cluster: doc}")
     assert (code, report["verdict"]) == (3, "inconclusive")
     gating = report["gating"]
-    assert gating["method"] == "cluster_cr2+cluster_sign_flip"
+    assert gating["method"] == "cluster_strict"
     assert gating["p_value"] == pytest.approx(stats.binom.sf(7, 11, 0.5), abs=0.012)  # Monte Carlo, 4 sd
     assert report["pairing"]["n_clusters"] == gating["clusters"]["n_clusters"] == 20
     assert gating["clusters"]["deff"] > 1.5
@@ -85,3 +85,34 @@ def test_the_mde_is_that_of_clusters(tmp_path: Path) -> None:
     reach = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
     assert clustered["gating"]["mde"] == pytest.approx(reach * error, rel=1e-9)
     assert clustered["gating"]["mde"] > plain["gating"]["mde"]
+
+
+def insured_hall(means: list[float], size: int, insurance: float) -> float:
+    """Hall's p of equal clusters by his formula; g: skewness of the clusters' residuals, less insurance."""
+    count, totals = len(means), np.array(means) * size
+    residuals = totals - totals.mean()
+    t = totals.mean() / np.sqrt(np.sum(residuals**2) / (count - 1) / count)
+    g = float(stats.skew(residuals, bias=False)) - insurance
+    x = t / np.sqrt(count)
+    return float(
+        stats.t.sf(np.sqrt(count) * (x + g * x**2 / 3 + g**2 * x**3 / 27 + g / (6 * count)), count - 1)
+    )
+
+
+def test_eight_of_twelve_clusters_that_gain_are_insured_against_what_they_hide(tmp_path: Path) -> None:
+    files = write(tmp_path, documents=12, better=8, worse=0)
+    means = [0.3] * 8 + [0.0] * 4
+    code, report = run(tmp_path, files, "{cluster: doc}")
+    gating = report["gating"]
+    assert code == 3
+    assert gating["method"] == "cluster_strict"
+    assert gating["p_value"] == pytest.approx(insured_hall(means, 10, np.sqrt(6 / 12)), rel=1e-9)
+    noted = {caution["code"]: caution["message"] for caution in gating["cautions"]}
+    assert {"skew_insured", "unseen_cluster"} <= set(noted)
+    assert "26%" in noted["unseen_cluster"]  # 1 - .025^(1/12) = .2646
+    assert "new clusters (" in report["next_step"]
+    code, report = run(tmp_path, files, "{cluster: doc, cluster_skew: pooled}")
+    assert code == 0
+    assert report["gating"]["method"] == "cluster_pooled"
+    expected = max(insured_hall(means, 10, 0.0), 2**-8)
+    assert report["gating"]["p_value"] == pytest.approx(expected, rel=1e-9)

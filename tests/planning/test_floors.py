@@ -38,9 +38,9 @@ def test_one_item_less_cannot_pass(method: str) -> None:
 
 def test_clusters() -> None:
     clustered = [method.id for method in named_tests("clusters")]
-    assert {least_items_for(method, 0.0, 0.025) for method in ["cluster", *clustered]} == {6}
-    assert least_items_for("cluster", 0.0, 0.4) == 6
-    assert least_items_for("cluster", 0.0, 0.001) == 10
+    assert {least_items_for(method, 0.0, 0.025) for method in ["cluster_strict", *clustered]} == {6}
+    assert least_items_for("cluster_strict", 0.0, 0.4) == 6
+    assert least_items_for("cluster_strict", 0.0, 0.001) == 10
 
 
 def policy_with(**items: object) -> Policy:

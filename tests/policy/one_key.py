@@ -199,6 +199,8 @@ KEYS = [
     Key("Slices", ("slices", "min_items"), 20, S, {("slices", "mode"): "non_inferior"}),
     Key("Items", ("items", "id"), "key", D),
     Key("Items", ("items", "cluster"), "document", D),
+    Key("Items", ("items", "cluster_skew"), "pooled", W, {("items", "cluster"): "document"}),
+    Key("Items", ("items", "max_cluster"), 20, D, {("items", "cluster"): "document"}),
     Key("Items", ("items", "repeat"), "run", D),
     Key("Items", ("items", "label"), "gold", S),
     Key("Items", ("items", "comparable"), ["digest"], S),

@@ -66,6 +66,7 @@ NEVER_LAXER = {
     "gating.margin_rule": "tested asks what observed asks, and the margin proven",
     "gating.suspect_gain": "more gains are inconclusive",
     "tolerance": "the same test with a nearer bound",
+    "items.cluster_skew": "p is the larger and the interval the wider; vetoes are as they were",
     "detect": "more vetoes are inconclusive",
     "min": "fewer values are within",
     "max": "fewer values are within",

@@ -139,7 +139,7 @@ def test_the_cluster_default_holds_where_items_hang_together():
     for _ in range(replicates):
         d = 0.55 * rng.normal(0, 1, sizes.size)[labels] + rng.normal(0, 1, labels.size)
         data = cluster_pairs(np.zeros(d.size), d, labels)
-        rejected["cluster"] += run("cluster", data, 0.0, level).p_greater < level
+        rejected["cluster"] += run("cluster_strict", data, 0.0, level).p_greater < level
         rejected["items"] += run("paired_t", pair(np.zeros(d.size), d), 0.0, level).p_greater < level
     assert at_most(rejected["cluster"], replicates, level)
     assert rejected["items"] > 2 * level * replicates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,28 +145,35 @@ def binary_clusters(n=20, seed=0, size=5):
     return cluster_pairs(old.astype(float), new.astype(float), labels)
 
 
+def guaranteed(data, m, bounds, most, level=LEVEL):
+    """Scores of which the differences reach just so far."""
+    half = bounds[1] / 2
+    data = replace(data, observed=(-half, half), most=most)
+    return cluster_gaffke(data, Settings(m, level, (-half, half)))
+
+
 def test_guaranteed_limits_invert_the_test_and_lie_within_the_bounds():
     data = binary_clusters()
-    found = cluster_gaffke(data, ASK, (-1.0, 1.0), 5)
+    found = guaranteed(data, 0.0, (-1.0, 1.0), 5)
     assert -1 <= found.interval.low <= found.estimate <= found.interval.high <= 1
     assert (found.interval.low > 0) == (found.p_greater < LEVEL)
-    at = cluster_gaffke(data, Settings(found.interval.low, LEVEL), (-1.0, 1.0), 5)
+    at = guaranteed(data, found.interval.low, (-1.0, 1.0), 5)
     assert at.p_greater == pytest.approx(LEVEL, rel=1e-5)
-    at = cluster_gaffke(data, Settings(found.interval.high, LEVEL), (-1.0, 1.0), 5)
+    at = guaranteed(data, found.interval.high, (-1.0, 1.0), 5)
     assert at.p_less == pytest.approx(LEVEL, rel=1e-5)
 
 
 def test_guaranteed_costs_more_with_a_larger_cap_and_a_wider_scale():
     data = binary_clusters()
-    p = [cluster_gaffke(data, ASK, (-r, r), cap).p_greater for r, cap in ((1, 5), (1, 8), (2, 8))]
+    p = [guaranteed(data, 0.0, (-r, r), cap).p_greater for r, cap in ((1, 5), (1, 8), (2, 8))]
     assert p[0] < p[1] < p[2]
 
 
 def test_guaranteed_exchange_mirrors():
     data = binary_clusters()
     turned = cluster_pairs(np.zeros(100), -np.repeat(data.totals / 5, 5), np.repeat(np.arange(20), 5))
-    one = cluster_gaffke(data, Settings(0.1, LEVEL), (-1.0, 1.0), 5)
-    two = cluster_gaffke(turned, Settings(-0.1, LEVEL), (-1.0, 1.0), 5)
+    one = guaranteed(data, 0.1, (-1.0, 1.0), 5)
+    two = guaranteed(turned, -0.1, (-1.0, 1.0), 5)
     assert two.p_less == pytest.approx(one.p_greater, rel=1e-9)
     assert two.interval.high == pytest.approx(-one.interval.low, abs=1e-8)
 
@@ -175,10 +183,10 @@ def test_a_cluster_beyond_the_cap_is_refused(cap, refused):
     data = clustered(UNEVEN)
     if refused:
         with pytest.raises(GateError) as error:
-            cluster_gaffke(data, ASK, (-20.0, 20.0), cap)
+            guaranteed(data, 0.0, (-20.0, 20.0), cap)
         assert error.value.code == "cluster_too_large"
     else:
-        assert cluster_gaffke(data, ASK, (-20.0, 20.0), cap).p_greater <= 1
+        assert guaranteed(data, 0.0, (-20.0, 20.0), cap).p_greater <= 1
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.3])
@@ -190,6 +198,6 @@ def test_guaranteed_holds_its_level_where_whole_clusters_fail(rate):
     for bad in range(count + 1):
         d = np.repeat(np.where(np.arange(count) < bad, -1.0, gain), 5)
         data = cluster_pairs(np.zeros(count * 5), d, np.repeat(np.arange(count), 5))
-        if cluster_gaffke(data, Settings(0.0, level), (-1.0, 1.0), 5).p_greater < level:
+        if guaranteed(data, 0.0, (-1.0, 1.0), 5, level).p_greater < level:
             missed += stats.binom.pmf(bad, count, rate)
     assert missed <= level

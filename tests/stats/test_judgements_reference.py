@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,10 +77,9 @@ def call_clusters(call):
 
 
 def call_cluster_gaffke(call):
-    data = clusters_of(*call["cluster_gaffke"])
-    return cluster_gaffke(
-        data, Settings(call["null_value"], 0.025), tuple(call["bounds"]), call["max_cluster"]
-    ).p_greater
+    data = replace(clusters_of(*call["cluster_gaffke"]), observed=(0.0, 1.0), most=call["max_cluster"])
+    assert call["bounds"] == [-1, 1]
+    return cluster_gaffke(data, Settings(call["null_value"], 0.025, (0.0, 1.0))).p_greater
 
 
 CALLS = {

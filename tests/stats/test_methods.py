@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -13,7 +14,7 @@ import pytest
 
 from gate.policy.methods import Test as NamedTest
 from gate.stats.cluster_data import cluster_pairs
-from gate.stats.methods import CLUSTER_DEFAULT, METHODS, named_tests
+from gate.stats.methods import METHODS, named_tests
 from gate.stats.pairs import from_counts
 from gate.stats.procedures import p_of_counts, run
 
@@ -28,11 +29,12 @@ def test_every_row_can_be_run(method: str) -> None:
     if METHODS[method].sample == "set":
         pytest.skip("a test of the whole set: tests/test_whole_set.py")
     sample = cluster_pairs(old, new, np.arange(120) % 12) if clustered else from_counts(40, 20, 120, 60)
+    sample = replace(sample, most=10) if clustered else sample
     found = run(method, sample, 0.0, 0.025, scale=(0, 1))
     assert set(found.method.split("+")) <= {method, "cluster_cr2", "cluster_sign_flip"}
     assert found.estimand == METHODS[method].estimand
     assert found.estimate == pytest.approx(20 / 120)
-    assert 0 < found.p_greater < 0.025
+    assert 0 < found.p_greater < (0.2 if method == "cluster_gaffke" else 0.025)  # with room for a bad cluster
 
 
 @pytest.mark.parametrize("method", [method.id for method in named_tests("pairs") if method.form == "counts"])
@@ -43,7 +45,7 @@ def test_a_test_of_counts_has_its_p_alone(method: str) -> None:
 
 
 def test_policies_and_the_documents_name_these_tests_and_no_others() -> None:
-    named = set(METHODS) - {CLUSTER_DEFAULT}
+    named = set(METHODS) - {"cluster_strict", "cluster_pooled", "cluster_gaffke"}
     assert set(get_args(NamedTest)) == {"auto", *named}
     text = PAGE.read_text(encoding="utf-8")
     told = " ".join(re.findall(r"`([^`]*)`", text[text.index("Others by name") :].split("\n\n")[0]))
