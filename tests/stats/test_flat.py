@@ -17,7 +17,7 @@ OF_THE_MEAN = (
     "sign_flip",
     "bca_sign_flip",
 )
-OF_CLUSTERS = ("cluster", "cluster_cr2", "cluster_sign_flip", "cluster_bootstrap")
+OF_CLUSTERS = ("cluster_strict", "cluster_pooled", "cluster_cr2", "cluster_sign_flip", "cluster_bootstrap")
 
 
 @pytest.mark.parametrize("method", OF_THE_MEAN)
