@@ -17,6 +17,7 @@ from gate.stats.clusters import satterthwaite_df
 from gate.stats.methods import named_tests
 from gate.stats.pairs import pair
 from gate.stats.procedures import run
+from gate.stats.results import Settings
 from gate.values import GateError
 
 LEVEL = 0.025
@@ -252,13 +253,13 @@ def test_whole_clusters_are_flipped_up_to_sixteen_of_them():
             assert found.interval.high == pytest.approx(means[-k], abs=1e-12)
 
 
-def test_the_default_takes_the_worse_of_both_in_every_number():
+def test_the_worse_of_both_in_every_number():
     rng = np.random.default_rng(1)
     for _ in range(6):
         d = rng.normal(0.4, 1, 40) ** 3
         data = cluster_pairs(np.zeros(40), d, rng.integers(0, 9, 40))
         one, two = (run(m, data, 0.1, LEVEL) for m in ("cluster_cr2", "cluster_sign_flip"))
-        both = run("cluster_strict", data, 0.1, LEVEL)
+        both = clusters.cluster(data, Settings(0.1, LEVEL))
         assert both.p_greater == max(one.p_greater, two.p_greater)
         assert both.p_less == max(one.p_less, two.p_less)
         assert both.p_two_sided == max(one.p_two_sided, two.p_two_sided)

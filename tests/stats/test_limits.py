@@ -373,7 +373,7 @@ def test_a_tail_is_told_with_what_was_seen_of_it():
 
 def test_what_a_bound_rests_on():
     nominal = {method.id: method.breaks for method in METHODS.values() if method.breaks}
-    for method in ("mcnemar_exact", "exact_unconditional", "gaffke"):
+    for method in ("mcnemar_exact", "exact_unconditional", "gaffke", "cluster_gaffke"):
         assert assurance(method, 0.025) == "bounded by 0.025"
         told = assurance(method, 0.025, plugged_in=True)
         assert told.startswith(f"held to a nominal 0.025 ({method}: the bound is a share of the observed")
@@ -381,7 +381,12 @@ def test_what_a_bound_rests_on():
         assert assurance(method, 0.01) == f"held to a nominal 0.01 ({method}: {why})"
         assert assurance(method, 0.01, plugged_in=True) == assurance(method, 0.01)
     assert "its error is not known" in assurance("new", 0.01)
-    assert METHODS.keys() == nominal.keys() | {"mcnemar_exact", "exact_unconditional", "gaffke"}
+    assert METHODS.keys() == nominal.keys() | {
+        "mcnemar_exact",
+        "exact_unconditional",
+        "gaffke",
+        "cluster_gaffke",
+    }
 
 
 def test_what_one_small_p_of_a_family_is_multiplied_by():
