@@ -7,7 +7,7 @@ import json
 from gate.artifacts import limits
 from gate.artifacts.content import Content, line_too_long
 from gate.artifacts.encoding import BOM, refuse_wide
-from gate.artifacts.sniff import document_format, row_format
+from gate.artifacts.sniff import document_formats, row_formats
 from gate.values import GateError
 
 _MAGIC = (
@@ -28,8 +28,11 @@ _MAGIC = (
 )
 
 
-def detect_content(content: Content) -> str:
-    """The format's name, or a GateError that says what the file is instead."""
+def detect_content(content: Content, declared: str = "auto") -> str:
+    """The format's name, or a GateError that says what the file is instead, or that it may be several.
+
+    declared: of several that it may be, the one that the policy names.
+    """
     head = content.head
     if head.startswith(b"PAR1"):
         return "parquet"
@@ -45,7 +48,7 @@ def detect_content(content: Content) -> str:
     if not text:
         raise GateError("no_items", "the file holds only blanks", where=content.path)
     if text[:1] in {b"{", b"["} or text[:2] in {b"//", b"/*"}:
-        return _json_format(text, content)
+        return _only(_json_formats(text, content), declared, content.path)
     if text[:1] == b"<":
         return "junit"
     if b"\x00" in head[:1024]:
@@ -53,16 +56,28 @@ def detect_content(content: Content) -> str:
     return _table_kind(text)
 
 
-def _json_format(text: bytes, content: Content) -> str:
-    """The tool by the document's keys, or by those of the first line."""
+def _only(found: list[str], declared: str, path: str) -> str:
+    """What cannot be told from another format is never guessed."""
+    if declared in found or len(found) == 1:
+        return declared if declared in found else found[0]
+    raise GateError(
+        "ambiguous_format",
+        f"the file may be {' or '.join(found)}",
+        where=path,
+        help=f"say which it is: artifacts: {{format: {found[0]}}}",
+    )
+
+
+def _json_formats(text: bytes, content: Content) -> list[str]:
+    """The tools by the document's keys, or by those of the first line."""
     if _json_kind(text, content) == "json":
-        return document_format(content.document())
+        return document_formats(content.document())
     first, _ = _two_lines(content)
     try:
         row = json.loads(first)
     except (ValueError, RecursionError):
-        return "jsonl"  # the reader says what is wrong with it
-    return row_format(row, "jsonl") if isinstance(row, dict) else "jsonl"
+        return ["jsonl"]  # the reader says what is wrong with it
+    return row_formats(row) if isinstance(row, dict) else ["jsonl"]
 
 
 def is_json_lines(content: Content) -> bool:

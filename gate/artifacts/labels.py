@@ -8,7 +8,7 @@ from typing import Any
 
 from gate.artifacts.ids import content_id, id_texts, is_content
 from gate.artifacts.missing_columns import no_ids
-from gate.artifacts.records import Records, place
+from gate.artifacts.records import ABSENT, Records, place
 from gate.artifacts.table import ItemTable, ObjectArray, ReadRequest
 from gate.artifacts.texts import text_column
 from gate.safe import examples, quoted
@@ -25,6 +25,48 @@ def of_labels(request: ReadRequest) -> ReadRequest:
         columns=columns,
         optional=frozenset(columns),
         mapping=request.mapping,
+    )
+
+
+def with_absent(records: Records, request: ReadRequest, labels: ItemTable | None, path: str) -> Records:
+    """The items that the labels name and a file that lists only some of its items does not."""
+    if not records.absent:
+        return records
+    if labels is None:
+        raise GateError(
+            "no_universe",
+            f"a {records.format} file lists only some of its items, and not which there were",
+            where=path,
+            help="give a file with the ids of all items: --labels ITEMS",
+        )
+    known = set(_ids(records, request, path)) if records.count else set()
+    more = [item for item in labels.ids.tolist() if item not in known]
+    if records.total is not None and records.total != records.count + len(more):
+        raise GateError(
+            "contradiction",
+            f"the file says {records.total} items; with --labels there are {records.count + len(more)}",
+            where=path,
+            help="give the ids of the items that were scored",
+        )
+    count = records.count + len(more)
+    gap: list[Any] = [ABSENT] * len(more)
+    cells = {name: [*column, *gap] for name, column in records.cells.items()}
+    for name, value in records.absent.items():
+        cells[name] = [*cells.get(name, [ABSENT] * records.count)[: records.count], *([value] * len(more))]
+    ids_at = request.mapping.get(request.id, request.id)
+    if ids_at in cells:
+        cells[ids_at] = [*cells[ids_at][: records.count], *more]
+    return replace(
+        records,
+        count=count,
+        cells=cells,
+        evidence={name: [*column, *gap] for name, column in records.evidence.items()},
+        ids=None if records.ids is None else [*records.ids, *more],
+        failed=None if records.failed is None else [*records.failed, *([False] * len(more))],
+        repeats=None if records.repeats is None else [*records.repeats, *(["1"] * len(more))],
+        extra={name: [*column, *([None] * len(more))] for name, column in records.extra.items()},
+        noted={name: [*flags, *([False] * len(more))] for name, flags in records.noted.items()},
+        lines=None,
     )
 
 

@@ -10,7 +10,7 @@ from gate.artifacts.build import build
 from gate.artifacts.cached import without_cached
 from gate.artifacts.content import Content, open_content
 from gate.artifacts.detect import detect_content
-from gate.artifacts.labels import joined, of_labels
+from gate.artifacts.labels import joined, of_labels, with_absent
 from gate.artifacts.records import Records
 from gate.artifacts.registry import Format, named
 from gate.artifacts.rows import by_name, chosen_rows, refuse_telling_selectors
@@ -54,8 +54,10 @@ def _read(path: str, request: ReadRequest) -> ItemTable:
 
 def _table(content: Content, chosen: Format, request: ReadRequest) -> ItemTable:
     records = chosen_rows(_loaded(chosen, content, request), request, content.path)
-    if request.labels is not None:
-        records = joined(records, request, read(request.labels, of_labels(request)), content.path)
+    labels = None if request.labels is None else read(request.labels, of_labels(request))
+    records = with_absent(records, request, labels, content.path)
+    if labels is not None:
+        records = joined(records, request, labels, content.path)
     source = _source(content, records.format, records.system, dict(records.facts))
     return build(records, request, source)
 
@@ -76,7 +78,7 @@ def chosen_format(content: Content, declared: str) -> Format:
         return named(detect_content(content))
     chosen = named(declared)
     if chosen.own_items or chosen.name == "npz":
-        found = detect_content(content)
+        found = detect_content(content, chosen.name)
         if found != chosen.name:
             raise GateError(
                 "wrong_format",

@@ -47,6 +47,8 @@ class Records:
     refused: metric -> why it has no value per item. directions: metric -> higher or lower, where the
     format knows. extra: digests per item, not asked for. noted: of which rows something is
     to be said (an empty answer), see :mod:`gate.artifacts.oddities`. stated: how the metrics were scored.
+    absent: metric -> value of the items that the file does not list, where it lists only some;
+    total: how many items it says there are.
     """
 
     format: str
@@ -69,6 +71,8 @@ class Records:
     left_out: LeftOut | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     stated: tuple[Stated, ...] = ()
+    absent: Mapping[str, float] = field(default_factory=dict)
+    total: int | None = None
     cautions: tuple[tuple[str, str], ...] = ()
     system: str | None = None
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, cast
 
+from gate.artifacts import layouts
 from gate.artifacts.content import Content
 from gate.artifacts.records import Records
 from gate.artifacts.table import ReadRequest
@@ -37,12 +39,24 @@ class Format:
     systems: bool = False
 
     @property
+    def why(self) -> str:
+        """What makes sure that a file is of this format."""
+        layout = layouts.BY_NAME.get(self.name)
+        if layout is None:
+            return "its first bytes and keys"
+        beside = f", and the document {', '.join(layout.beside)}" if layout.beside else ""
+        return f"its first row has {', '.join(layout.sure)}{beside}"
+
+    @property
     def own_items(self) -> bool:
         """Whether the format has ids of its own, and not a column that the policy names."""
         return self.item != _MAPPED
 
     def load(self) -> Load:
         """The reader, imported now."""
+        if self.module == "by_layout":
+            reader = importlib.import_module("gate.artifacts.formats.by_layout")
+            return cast("Load", partial(reader.read_layout, layouts.BY_NAME[self.name]))
         return cast(
             "Load", getattr(importlib.import_module(f"gate.artifacts.formats.{self.module}"), self.function)
         )
@@ -112,6 +126,10 @@ FORMATS = (
         "the scorer's scores, latency_ms, input_tokens, output_tokens, cost",
     ),
     Format("human_eval", "human_eval", "HumanEval _results.jsonl", "task_id", "passed and numeric columns"),
+    *(
+        Format(one.name, "by_layout", one.reads, one.item, one.shows, systems=one.system is not None)
+        for one in layouts.LAYOUTS
+    ),
 )
 BY_NAME = {entry.name: entry for entry in FORMATS}
 

@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-
-def document_format(document: Any) -> str:
-    """The format of a whole document; ``json`` if no tool is known by it."""
-    if isinstance(document, list):
-        first = document[0] if document else None
-        return row_format(first, "json") if isinstance(first, Mapping) else "json"
-    if not isinstance(document, Mapping):
-        return "json"
-    for name, matches in _DOCUMENTS:
-        if matches(document):
-            return name
-    found = row_format(document, "json")
-    return found if found in {"promptfoo", "human_eval", "lm_eval", "alpaca_eval"} else "json"
+from gate.artifacts.layouts import LAYOUTS, fits
 
 
-def row_format(row: Mapping[str, Any], plain: str) -> str:
-    """The format of a file by its first row; ``plain`` if no tool is known by it."""
+def document_formats(document: Any) -> list[str]:
+    """The formats that a whole document may be; ``json`` if no tool is known by it."""
+    rows = document[0] if isinstance(document, list) and document else document
+    found = (
+        [] if isinstance(document, list) else [name for name, matches in _DOCUMENTS if _is(document, matches)]
+    )
+    lined = _row_formats(rows) if isinstance(rows, Mapping) else []
+    if rows is document:
+        lined = [name for name in lined if name in {"promptfoo", "human_eval", "lm_eval", "alpaca_eval"}]
+    found = found[:1] or lined[:1]
+    return [*found, *(one.name for one in LAYOUTS if fits(one, document))] or ["json"]
+
+
+def row_formats(row: Mapping[str, Any]) -> list[str]:
+    """The formats that JSON Lines may be, by the first; ``jsonl`` if no tool is known by it."""
+    return [*_row_formats(row)[:1], *(one.name for one in LAYOUTS if "" in one.rows and fits(one, row))] or [
+        "jsonl"
+    ]
+
+
+def _is(document: Any, matches: Callable[[Mapping[str, Any]], bool]) -> bool:
+    return isinstance(document, Mapping) and matches(document)
+
+
+def _row_formats(row: Mapping[str, Any]) -> list[str]:
     keys = set(row)
-    if row.get("schema") == "gate.replay/1":
-        return "replay"
-    if "doc_id" in keys and keys & {"resps", "filtered_resps"}:
-        return "lm_eval"
-    if {"task_id", "completion", "passed", "result"} <= keys:
-        return "human_eval"
-    if _is_promptfoo_row(row):
-        return "promptfoo"
-    if {"instruction", "output_1", "output_2", "preference"} <= keys and keys & {
-        "generator_1",
-        "generator_2",
-    }:
-        return "alpaca_eval"
-    return plain
+    alpaca = {"instruction", "output_1", "output_2", "preference"} <= keys
+    found = (
+        ("replay", row.get("schema") == "gate.replay/1"),
+        ("lm_eval", "doc_id" in keys and bool(keys & {"resps", "filtered_resps"})),
+        ("human_eval", {"task_id", "completion", "passed", "result"} <= keys),
+        ("promptfoo", _is_promptfoo_row(row)),
+        ("alpaca_eval", alpaca and bool(keys & {"generator_1", "generator_2"})),
+    )
+    return [name for name, fitting in found if fitting]
 
 
 def _is_promptfoo_row(row: Mapping[str, Any]) -> bool:

@@ -274,7 +274,7 @@ def test_averages_are_called_averages(tmp_path: Path, content: str) -> None:
     "document",
     [
         {
-            "accuracy": 0.5,
+            "mean": 0.5,
             "details": {str(i): {"correct": i % 2} | ({"n": 1} if i else {}) for i in range(6)},
         },
         {f"q{i}": i / 30 for i in range(30)},

@@ -16,6 +16,7 @@ from gate.values import GateError
 
 from . import tools
 from .helpers import ask, refusal, table, values, write
+from .layouts import SAMPLES as LAYOUTS
 from .tools import even
 
 N = 6
@@ -47,7 +48,7 @@ def test_detected_by_content(tmp_path: Path, name: str) -> None:
 
 
 def test_every_format_is_described_and_detected() -> None:
-    assert {entry.name for entry in describe_formats()} == {*SAMPLES, "parquet", "replay"}
+    assert {entry.name for entry in describe_formats()} == {*SAMPLES, *LAYOUTS, "parquet", "replay"}
     assert all(entry.reads and entry.item and entry.metrics for entry in describe_formats())
     for entry in describe_formats():
         assert callable(entry.load())
