@@ -36,7 +36,7 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
 
 
 def _told(found: Survey, form: Format) -> Iterator[str]:
-    from gate.safe import examples
+    from gate.safe import examples, quoted
 
     yield f"format   {form.name}: {form.reads}"
     yield f"why      {form.why}"
@@ -48,10 +48,11 @@ def _told(found: Survey, form: Format) -> Iterator[str]:
     rows = "only the beginning was looked at" if found.rows is None else str(found.rows)
     yield f"rows     {rows}" + ("" if table is None else f", {int(table.failed.sum())} failed runs")
     for column in table.unread if table is not None else ():
-        yield f"unread   {column.column}: {examples(sorted(column.words))} (artifacts.failed or completed says it)"
+        yield f"unread   {quoted(column.column)}: {examples(sorted(column.words))}"
     yield f"columns  {examples(list(found.columns)) or 'none to slice by'}"
     for metric in found.metrics:
-        yield f"metric   {metric.name}: {metric.kind}, {metric.direction or 'direction not known'}, {metric.values} values"
+        way = metric.direction or "direction not known"
+        yield f"metric   {quoted(metric.name)}: {metric.kind}, {way}, {metric.values} values"
     for code, text in found.cautions:
         yield f"caution  {code}: {text}"
     yield from _policy(found)
@@ -67,8 +68,11 @@ def _policy(found: Survey) -> Iterator[str]:
         more = "" if found.repeat is None else f", repeat: {json.dumps(found.repeat)}"
         yield f"  items: {{id: {json.dumps(found.id)}{more}}}"
     for metric in [one for one in found.metrics if not one.counts][:1]:
-        way = metric.direction or "higher"
-        yield f"  gating: {{metric: {json.dumps(metric.name)}, kind: {metric.kind}, direction: {way}}}"
+        way = metric.direction or "higher  # or lower: the file does not say"
+        yield "  gating:"
+        yield f"    metric: {json.dumps(metric.name)}"
+        yield f"    kind: {metric.kind}"
+        yield f"    direction: {way}"
 
 
 def _read(found: Survey) -> ItemTable | None:

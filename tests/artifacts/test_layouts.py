@@ -177,3 +177,23 @@ def test_what_may_be_two_formats_is_not_guessed(tmp_path: Path, monkeypatch: pyt
     assert "artifacts: {format: evalscope}" in error.help
     declared = ask(metrics={metric: "binary"}, format="evalscope")
     assert values(read(write(tmp_path, "b", text), declared), metric) == expected
+
+
+def test_a_file_is_told_with_the_lines_that_read_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import yaml
+
+    from gate.cli.main import main
+
+    text = SAMPLES["tau_bench"][0].replace('"info": {"task": {}}', '"info": {"error": "503"}', 1)
+    assert main(["formats", write(tmp_path, "tau", text)]) == 0
+    told, _, policy = capsys.readouterr().out.partition("policy\n")
+    assert "format   tau_bench" in told
+    assert "its first row has task_id, trial, reward, info, traj" in told
+    assert "rows     4, 1 failed runs" in told
+    gating = {"metric": "reward", "kind": "binary", "direction": "higher"}
+    assert yaml.safe_load(policy) == {"artifacts": {"format": "tau_bench"}, "gating": gating}
+    assert main(["formats", write(tmp_path, "csv", "id,score\na,1\nb,0\n")]) == 0
+    policy = capsys.readouterr().out.partition("policy\n")[2]
+    assert yaml.safe_load(policy)["items"] == {"id": "id"}
