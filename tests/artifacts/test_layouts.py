@@ -179,21 +179,24 @@ def test_what_may_be_two_formats_is_not_guessed(tmp_path: Path, monkeypatch: pyt
     assert values(read(write(tmp_path, "b", text), declared), metric) == expected
 
 
-def test_a_file_is_told_with_the_lines_that_read_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_is_told_with_the_lines_that_read_it(tmp_path: Path) -> None:
+    import io
+
     import yaml
 
     from gate.cli.main import main
 
+    def told_of(path: str) -> str:
+        out = io.StringIO()
+        assert main(["formats", path], out, io.StringIO()) == 0
+        return out.getvalue()
+
     text = SAMPLES["tau_bench"][0].replace('"info": {"task": {}}', '"info": {"error": "503"}', 1)
-    assert main(["formats", write(tmp_path, "tau", text)]) == 0
-    told, _, policy = capsys.readouterr().out.partition("policy\n")
+    told, _, policy = told_of(write(tmp_path, "tau", text)).partition("policy\n")
     assert "format   tau_bench" in told
     assert "its first row has task_id, trial, reward, info, traj" in told
     assert "rows     4, 1 failed runs" in told
     gating = {"metric": "reward", "kind": "binary", "direction": "higher"}
     assert yaml.safe_load(policy) == {"artifacts": {"format": "tau_bench"}, "gating": gating}
-    assert main(["formats", write(tmp_path, "csv", "id,score\na,1\nb,0\n")]) == 0
-    policy = capsys.readouterr().out.partition("policy\n")[2]
+    policy = told_of(write(tmp_path, "csv", "id,score\na,1\nb,0\n")).partition("policy\n")[2]
     assert yaml.safe_load(policy)["items"] == {"id": "id"}
