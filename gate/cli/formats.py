@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from gate.artifacts import Format, ItemTable, Survey
 
 EPILOG = """\
+example:
+  gate formats results.jsonl
+
 The format is found from the content of a file; artifacts.format in the policy names it to be sure."""
 
 
