@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from gate.artifacts.content import Content, open_content
+from gate.artifacts.directions import direction_by_name
 from gate.artifacts.id_columns import id_columns, words_of
 from gate.artifacts.reading import chosen_format, load
 from gate.artifacts.records import ABSENT, RESERVED, Records
@@ -33,23 +34,6 @@ _CLUSTER_NAMES = (
     "topic",
     "passage",
     "source",
-)
-_LOWER = (
-    *(
-        "latency",
-        "duration",
-        "time",
-        "cost",
-        "price",
-        "token",
-        "loss",
-        "error",
-        "wer",
-        "cer",
-        "perplexity",
-        "bias",
-    ),
-    *("toxic", "hallucinat", "brier", "unsafe", "violation", "distance", "rmse", "mae", "mse"),
 )
 _COUNTERS = frozenset({"index", "idx", "number", "trial", "line", "row", "rank", "seed", "epoch", "id"})
 _PLAIN = Rule("", "graded", {}, text=True)
@@ -220,7 +204,7 @@ def _metric(name: str, cells: Sequence[Any], records: Records, ids: Sequence[Any
     return Metric(
         name,
         kind,
-        known or _direction(name),
+        known or direction_by_name(name),
         len(present),
         known=known is not None,
         counts=known is None and _counts(name, cells, ids),
@@ -243,16 +227,6 @@ def _is_gap(cell: Any) -> bool:
         return not math.isfinite(cell)
     blank = isinstance(cell, str) and cell.strip().lower() in NO_VALUE
     return cell is None or cell is ABSENT or isinstance(cell, NoNumber) or blank
-
-
-def _direction(name: str) -> str | None:
-    words = "".join(c if c.isalnum() else " " for c in name.lower()).split()
-    return "lower" if any(_says(word, part) for word in words for part in _LOWER) else None
-
-
-def _says(word: str, part: str) -> bool:
-    """Short words only as they are: "answer" holds "wer" and "certainty" begins with "cer"."""
-    return word in {part, f"{part}s"} or (len(part) > 4 and word.startswith(part))
 
 
 def _is_group(cells: Sequence[Any]) -> bool:

@@ -128,11 +128,23 @@ def test_items_that_only_the_universe_names(tmp_path: Path) -> None:
         with pytest.raises(GateError) as caught:
             sample(tmp_path, "bfcl", content)
         assert caught.value.code == "contradiction"
+    fewer = text.replace('"correct_count": 2', '"correct_count": 3')
+    assert refusal(tmp_path, fewer, metrics={"valid": "binary"}).code == "contradiction"
     unknown = text.replace("simple_1", "simple_9")
     with pytest.raises(GateError):
         sample(tmp_path, "bfcl", unknown)
     all_right = '{"accuracy": 1.0, "correct_count": 4, "total_count": 4}'
     assert set(values(sample(tmp_path, "bfcl", all_right), "valid").values()) == {1.0}
+
+
+def test_a_leaderboard_file_is_read_with_its_universe(tmp_path: Path) -> None:
+    text = json.dumps({"no_generation": ["a__x-3"], "no_logs": [], "resolved": ["a__x-1"]})
+    assert refusal(tmp_path, text, metrics={"resolved": "binary"}).code == "no_universe"
+    items = write(tmp_path, "items", jsonl([{"id": f"a__x-{i}"} for i in range(1, 5)]))
+    found = table(tmp_path, text, metrics={"resolved": "binary"}, labels=items)
+    assert values(found, "resolved") == {f"a__x-{i}": float(i == 1) for i in range(1, 5)}
+    other = write(tmp_path, "items", jsonl([{"id": "a__x-2"}]))
+    assert refusal(tmp_path, text, metrics={"resolved": "binary"}, labels=other).code == "label_missing"
 
 
 TOY = layouts.Layout(

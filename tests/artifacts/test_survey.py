@@ -37,7 +37,7 @@ def test_mapped_rows(tmp_path: Path) -> None:
     assert (found.format, found.rows, found.id, found.own_ids) == ("jsonl", 8, "sample_id", False)
     assert metrics(found) == {
         "run": ("binary", None),
-        "correct": ("binary", None),
+        "correct": ("binary", "higher"),
         "latency_ms": ("graded", "lower"),
     }
     assert found.columns == ("lang",)
@@ -52,7 +52,7 @@ def test_repeats_and_clusters(tmp_path: Path) -> None:
 
 def test_missing_cells_do_not_hide_a_metric(tmp_path: Path) -> None:
     found = look(tmp_path, "id,score,cost\na,1,\nb,NaN,0.5\nc,0,n/a\n")
-    assert metrics(found) == {"score": ("binary", None), "cost": ("graded", "lower")}
+    assert metrics(found) == {"score": ("binary", "higher"), "cost": ("graded", "lower")}
     assert [metric.values for metric in found.metrics] == [2, 1]
 
 
@@ -77,7 +77,7 @@ def test_tools_know_their_metrics(tmp_path: Path) -> None:
     assert metrics(found) == {
         "passed": ("binary", "higher"),
         "time": ("graded", "lower"),
-        "score": ("graded", None),
+        "score": ("graded", "higher"),
     }
 
 
@@ -97,4 +97,4 @@ def test_only_the_beginning_of_large_files_is_read(tmp_path: Path) -> None:
     row = json.dumps({"id": "item", "score": 1, "note": "x" * 1000}) + "\n"
     found = look(tmp_path, row * (SAMPLE_BYTES // len(row) + 10))
     assert found.rows is None
-    assert metrics(found) == {"score": ("binary", None)}
+    assert metrics(found) == {"score": ("binary", "higher")}

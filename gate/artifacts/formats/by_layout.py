@@ -239,4 +239,7 @@ def _with_absent(layout: Layout, found: Records, heads: list[Row], path: str) ->
     totals = [lookup(head, layout.total) for head in heads] if layout.total else []
     if len(totals) != 1 or not isinstance(totals[0], int):
         raise contradiction(f"it has {len(totals)} summaries with {layout.total}", path)
+    passed = heads[0].get("correct_count")
+    if isinstance(passed, int) and passed + found.count != totals[0]:
+        raise contradiction(f"{totals[0]} items, {passed} correct, {found.count} listed as wrong", path)
     return replace(found, absent=layout.absent, total=totals[0])

@@ -6,6 +6,7 @@ But what the harness failed to evaluate is a failed run: an infrastructure fault
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gate.artifacts.content import Content
@@ -30,7 +31,9 @@ def load(content: Content, request: ReadRequest | None) -> Records:
     resolved = lists["resolved_ids"] or _ids(document, "resolved", content.path)
     lists["resolved_ids"] = resolved
     _refuse_contradictions(document, lists, content.path)
-    universe = _universe(document, lists, content.path)
+    named = request is not None and request.labels is not None
+    listed = named and _without_universe(lists)
+    universe = sorted(set().union(*lists.values())) if listed else _universe(document, lists, content.path)
     kind_of = {item: name for name in reversed(_NOT_RUN) for item in lists[name]}
     done = set(resolved)
     unknown = sorted(done - set(universe))
@@ -49,7 +52,13 @@ def load(content: Content, request: ReadRequest | None) -> Records:
         evidence={"incomplete_ids": [kind_of.get(item) == "incomplete_ids" for item in universe]},
         directions=dict.fromkeys((STRICT, COMPLETED), "higher"),
     )
-    return records(runs, request, context)
+    found = records(runs, request, context)
+    return replace(found, absent={STRICT: 0.0, COMPLETED: 0.0}) if listed else found
+
+
+def _without_universe(lists: Mapping[str, list[str]]) -> bool:
+    """Whether it has the leaderboard's layout, which does not say which items there were."""
+    return not (lists["submitted_ids"] or lists["unresolved_ids"] or lists["completed_ids"])
 
 
 def _stated(document: Mapping[str, Any]) -> tuple[Stated, ...]:
@@ -88,12 +97,13 @@ def _universe(document: Mapping[str, Any], lists: Mapping[str, list[str]], path:
     by_kind = set().union(*(lists[name] for name in _KINDS))
     items = by_kind | set(lists["submitted_ids"])
     total = document.get("total_instances")
-    if not lists["submitted_ids"] and not lists["unresolved_ids"] and not lists["completed_ids"]:
+    if _without_universe(lists):
         raise GateError(
             "no_universe",
             "the report lists what was resolved, but not which items there were",
             where=path,
-            help="use the report that the harness writes (with submitted_ids and incomplete_ids)",
+            help="use the report that the harness writes (with submitted_ids and incomplete_ids), "
+            "or name all items: --labels ITEMS",
         )
     return sorted(by_kind if isinstance(total, int) and len(items) > total >= len(by_kind) else items)
 
