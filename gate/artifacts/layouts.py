@@ -29,7 +29,9 @@ class Layout:
     values: words -> numbers. failed: path -> words that mean a run without result: ``*`` is anything,
     ``null`` nothing. equal: path -> what must be the same on both sides, per row, or with ``/`` of the
     document. gold: path of the expected answer. only: path -> words of the rows that are results.
-    skip: keys of rows that are none. mistakes: columns called like errors that say what the model did wrong.
+    skip: keys of rows that are none. texts: columns that are no metrics
+    and say nothing of the run itself. empty: path of the answer, where none is noted. agree: path of a
+    verdict and of its word, which must not contradict it by ``values``.
     part: path of the document that is true where more results follow in
     another file. system: path of the system, where a file holds several. absent: the value of items that
     only ``--labels`` names; total: path in a skipped row with the number of items.
@@ -54,7 +56,9 @@ class Layout:
     gold: str | None = None
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skip: frozenset[str] = frozenset()
-    mistakes: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    empty: str | None = None
+    agree: tuple[str, str] | None = None
     part: str | None = None
     system: str | None = None
     absent: Mapping[str, float] = field(default_factory=dict)
@@ -62,6 +66,20 @@ class Layout:
 
 
 LAYOUTS = (
+    Layout(
+        name="human_eval",
+        reads="HumanEval _results.jsonl",
+        item="task_id",
+        shows="passed and numeric columns",
+        sure=("task_id", "completion", "passed", "result"),
+        id=("task_id",),
+        by_order=True,
+        metrics={"passed": "passed", "*": "*"},
+        values={"passed": 1, "failed": 0, "timed out": 0},
+        texts=frozenset({"task_id", "completion", "result", "completion_id", "prompt", "solution"}),
+        empty="completion",
+        agree=("passed", "result"),
+    ),
     Layout(
         name="swebench_instances",
         reads="SWE-bench report.json of the instances: {instance_id: {resolved, ...}}",
@@ -201,7 +219,7 @@ LAYOUTS = (
         id=("id",),
         metrics={"valid": "valid"},
         skip=frozenset({"correct_count"}),
-        mistakes=frozenset({"error", "error_type"}),
+        texts=frozenset({"error", "error_type"}),
         absent={"valid": 1.0},
         total="total_count",
     ),

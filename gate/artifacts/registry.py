@@ -125,7 +125,6 @@ FORMATS = (
         "case, or case/turn",
         "the scorer's scores, latency_ms, input_tokens, output_tokens, cost",
     ),
-    Format("human_eval", "human_eval", "HumanEval _results.jsonl", "task_id", "passed and numeric columns"),
     *(
         Format(one.name, "by_layout", one.reads, one.item, one.shows, systems=one.system is not None)
         for one in layouts.LAYOUTS

@@ -16,7 +16,7 @@ def document_formats(document: Any) -> list[str]:
     )
     lined = _row_formats(rows) if isinstance(rows, Mapping) else []
     if rows is document:
-        lined = [name for name in lined if name in {"promptfoo", "human_eval", "lm_eval", "alpaca_eval"}]
+        lined = [name for name in lined if name in {"promptfoo", "lm_eval", "alpaca_eval"}]
     found = found[:1] or lined[:1]
     return [*found, *(one.name for one in LAYOUTS if fits(one, document))] or ["json"]
 
@@ -38,7 +38,6 @@ def _row_formats(row: Mapping[str, Any]) -> list[str]:
     found = (
         ("replay", row.get("schema") == "gate.replay/1"),
         ("lm_eval", "doc_id" in keys and bool(keys & {"resps", "filtered_resps"})),
-        ("human_eval", {"task_id", "completion", "passed", "result"} <= keys),
         ("promptfoo", _is_promptfoo_row(row)),
         ("alpaca_eval", alpaca and bool(keys & {"generator_1", "generator_2"})),
     )

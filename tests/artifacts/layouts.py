@@ -9,6 +9,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from . import tools
+from .tools import even
+
 Make = Callable[[int], dict[str, Any]]
 N = 4
 
@@ -117,6 +120,7 @@ def _aggregate() -> dict[str, Any]:
 
 
 SAMPLES: dict[str, tuple[str, str, dict[str, float | None]]] = {
+    "human_eval": (tools.human_eval(N, even), "passed", {f"H/{i}": _right(i) for i in range(N)}),
     "swebench_instances": (
         json.dumps(
             {

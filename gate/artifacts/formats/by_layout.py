@@ -14,6 +14,7 @@ from gate.artifacts.ids import content_id
 from gate.artifacts.json_lines import json_lines
 from gate.artifacts.layouts import KEY, Layout, rows_at
 from gate.artifacts.lookup import lookup
+from gate.artifacts.oddities import EMPTY
 from gate.artifacts.records import ABSENT, Records
 from gate.artifacts.rows import row_word
 from gate.artifacts.strict_json import NoNumber, refuse_doubled
@@ -49,6 +50,7 @@ def read_layout(layout: Layout, content: Content, request: ReadRequest | None) -
             name: "lower" if name in layout.lower else "higher" for name in layout.metrics if name != "*"
         },
         extra=_gold(layout, placed),
+        noted={EMPTY: [lookup(row, layout.empty) == "" for _, _, row in placed]} if layout.empty else {},
         evidence=_evidence(layout, placed),
         system=system,
         repeats_by_order=layout.by_order,
@@ -111,12 +113,23 @@ def _which(code: str, found: str, systems: list[str], path: str) -> GateError:
 
 def _run(layout: Layout, placed: Placed, accepted: frozenset[str], where: str) -> Run:
     line, key, row = placed
+    _refuse_contradiction(layout, row, where)
     failed = any(
         _says(lookup(row, path), words) for path, words in layout.failed.items() if path not in accepted
     )
     metrics = dict(_metrics(layout, row, where))
     repeat = None if layout.repeat is None else _repeat(lookup(row, layout.repeat))
     return Run(_id(layout, key, row), metrics, row, failed=failed, repeat=repeat, line=line)
+
+
+def _refuse_contradiction(layout: Layout, row: Row, where: str) -> None:
+    """A verdict and its word say the same; words that are not declared say nothing."""
+    if layout.agree is None:
+        return
+    verdict, path = lookup(row, layout.agree[0]), layout.agree[1]
+    said = str(lookup(row, path))
+    if said.startswith(tuple(layout.values)) and verdict is (layout.values.get(said) != 1):
+        raise contradiction(f"{layout.agree[0]} is {verdict}, but {path} is {quoted(said)}", where)
 
 
 def _repeat(found: Any) -> str | None:
@@ -160,7 +173,8 @@ def _metrics(layout: Layout, row: Row, where: str) -> Iterator[tuple[str, Any]]:
         elif (named := _NAMED.fullmatch(path)) is not None:
             yield from _listed(row, named, where)
         else:
-            yield from _spread(row, path.removesuffix(".*"))
+            inner = row if path == "*" else lookup(row, path.removesuffix(".*"))
+            yield from _spread(layout, row, inner, path.removesuffix("*"))
 
 
 def _value(layout: Layout, cell: Any) -> Any:
@@ -179,19 +193,13 @@ def _listed(row: Row, named: re.Match[str], where: str) -> Iterator[tuple[str, A
             yield name, lookup(row, f"{place}[{field}={name}]{rest}", where)
 
 
-def _spread(row: Row, place: str) -> Iterator[tuple[str, Any]]:
+def _spread(layout: Layout, row: Row, inner: Any, start: str) -> Iterator[tuple[str, Any]]:
     """Each number under a place by its name: keys of an object, or keys of the row that start so."""
-    found = lookup(row, place)
-    start = f"{place}."
-    cells = (
-        found
-        if isinstance(found, Mapping)
-        else {k.removeprefix(start): row[k] for k in row if k.startswith(start)}
-    )
-    for name, cell in cells.items():
+    flat = {key.removeprefix(start): row[key] for key in row if key.startswith(start)}
+    for name, cell in (inner if isinstance(inner, Mapping) else flat).items():
         if isinstance(cell, Mapping):
             yield from ((f"{name}.{key}", value) for key, value in cell.items() if _measured(value))
-        elif _measured(cell):
+        elif _measured(cell) and name not in layout.texts:
             yield name, cell
 
 
@@ -226,7 +234,7 @@ def _evidence(layout: Layout, placed: list[Placed]) -> dict[str, list[Any]]:
     if rows:
         telling.add(rows, set().union(*rows))
     read = {path for path in layout.failed if "*" in layout.failed[path]}
-    metrics = {*layout.metrics.values(), *layout.mistakes}
+    metrics = {*layout.metrics.values(), *layout.texts}
     return {
         path: cells
         for path, cells in telling.columns().items()
