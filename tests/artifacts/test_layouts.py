@@ -212,3 +212,24 @@ def test_a_file_is_told_with_the_lines_that_read_it(tmp_path: Path) -> None:
     assert yaml.safe_load(policy) == {"artifacts": {"format": "tau_bench"}, "gating": gating}
     policy = told_of(write(tmp_path, "csv", "id,score\na,1\nb,0\n")).partition("policy\n")[2]
     assert yaml.safe_load(policy)["items"] == {"id": "id"}
+
+
+def test_a_universe_of_another_size_is_refused(tmp_path: Path) -> None:
+    text = SAMPLES["bfcl"][0].replace(
+        '"correct_count": 2, "total_count": 4', '"correct_count": 3, "total_count": 5'
+    )
+    with pytest.raises(GateError, match="the file says 5 items; with --labels there are 4"):
+        sample(tmp_path, "bfcl", text)
+
+
+def test_the_policy_may_accept_what_the_tool_calls_failed(tmp_path: Path) -> None:
+    text = SAMPLES["braintrust"][0].replace('"error": null', '"error": "timeout"', 1)
+    found = sample(tmp_path, "braintrust", text, completed={"error": ("*",)})
+    assert not found.failed.any()
+    assert values(found, "Exact") == SAMPLES["braintrust"][2]
+
+
+def test_what_else_says_that_a_run_broke_is_seen(tmp_path: Path) -> None:
+    text = SAMPLES["tau2"][0].replace('"user_stop"', '"timeout"', 1)
+    found = sample(tmp_path, "tau2", text)
+    assert [one.column for one in found.unread] == ["termination_reason"]
