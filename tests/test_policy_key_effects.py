@@ -196,7 +196,7 @@ def judged(k: int) -> Block:
     )
 
 
-JUDGED = [judged(k) for k in range(200)]
+PEOPLE_TOO = [judged(k) for k in range(200)]
 BY_JUDGE = {"kind": "judged", "metric": "rating", "direction": "higher"}
 FURTHER = [("q", 0.9, 0.5, WAITS), ("denominator", "n", "hits", COSTS)]
 WHOLE_SET = [
@@ -412,16 +412,18 @@ EFFECTS = [
         for key, old, new, _, data, more, shown in PREFERRED
     ],
     # the people see a gain of 1, the others none
-    Effect("Gating.human", "people", "others", ("promote", "inconclusive"), JUDGED, {"gating": BY_JUDGE}),
+    Effect("Gating.human", "people", "others", ("promote", "inconclusive"), PEOPLE_TOO, {"gating": BY_JUDGE}),
     Effect(
         "Guardrail.human",
         "people",
         "others",
         ("promote", "inconclusive"),
-        JUDGED,
+        PEOPLE_TOO,
         {"guardrails": [{**BY_JUDGE, "tolerance": 0.01}]},
     ),
-    Effect("Watch.human", "people", "others", NEVER, JUDGED, {"watch": [BY_JUDGE]}, shows="watch.0.delta"),
+    Effect(
+        "Watch.human", "people", "others", NEVER, PEOPLE_TOO, {"watch": [BY_JUDGE]}, shows="watch.0.delta"
+    ),
     # with k = all rows, a threshold above all scores, or groups of one label, no ranking differs
     *[
         Effect(f"Gating.{key}", old, new, ("promote", "inconclusive"), RANKED, {"gating": given, **LABELS})
