@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
+from pathlib import Path
 
 from gate.cli.streams import Streams
+from gate.cycles.attempt import rules_of
 from gate.cycles.chart import draw
 from gate.history.checks import head_line, join, require_head
 from gate.history.session import store_for
+from gate.policy.load import load
+from gate.report.files import cannot_write, refuse_inputs, write_text
+from gate.run.request import Request
+from gate.safe import terminal_line
 from gate.values import GateError, __version__
 
 EPILOG = """\
@@ -16,6 +22,7 @@ examples:
   gate history init history.jsonl
   gate history show history.jsonl
   gate history verify history.jsonl --expect-head 3f2a9c01d4e7
+  gate history site history.jsonl public
   gate history merge ours.jsonl theirs.jsonl --out history.jsonl"""
 
 
@@ -27,6 +34,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser("verify", help="check that nothing was changed or lost")
     check.add_argument("file", metavar="FILE")
     check.add_argument("--expect-head", metavar="DIGEST", help="a record that must still be there")
+    site = actions.add_parser("site", help="write the history as a page")
+    site.add_argument("file", metavar="FILE")
+    site.add_argument("folder", metavar="DIR", help="where index.html goes")
+    site.add_argument("--policy", metavar="POLICY", help="with --artifacts: add which items still decide")
+    site.add_argument("--artifacts", metavar="CYCLES", help="past result files, as gate backtest takes them")
     union = actions.add_parser("merge", help="join copies of one history that grew apart")
     union.add_argument("files", metavar="FILE", nargs="+")
     union.add_argument("--out", required=True, metavar="FILE", help="the new file; it must not exist")
@@ -41,6 +53,8 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
         streams.print(f"started: {head_line(store.read())}")
     elif args.action == "show":
         streams.print(draw(store_for(args.file).read()))
+    elif args.action == "site":
+        streams.print(f"written: {terminal_line(_site(args))}")
     elif args.action == "verify":
         found = store_for(args.file).read()
         if args.expect_head:
@@ -52,6 +66,34 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
         _refuse_store(args.out)
         streams.print(f"merged: {head_line(join([store_for(file).read() for file in args.files], args.out))}")
     return 0
+
+
+def _site(args: argparse.Namespace) -> Path:
+    from gate.report.history_page import history_page
+
+    if (args.policy is None) != (args.artifacts is None):
+        raise GateError("usage", "--policy and --artifacts go together", help="give both, or none")
+    folder = Path(args.folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error.strerror or str(error)) from error
+    target = folder / "index.html"
+    refuse_inputs([target], [] if args.file.startswith("git:") else [Path(args.file)])
+    write_text(target, history_page(store_for(args.file).read(), _health(args)))
+    return target
+
+
+def _health(args: argparse.Namespace) -> list[str]:
+    if args.policy is None:
+        return []
+    from gate.planning.item_review import review, review_lines
+    from gate.planning.past_cycles import read_cycles
+
+    loaded = load(args.policy)
+    request = Request(loaded, "", (), now=datetime.now(UTC).isoformat(timespec="seconds"))
+    found = review(loaded.policy, read_cycles(request, args.artifacts), rules_of(loaded.policy).level)
+    return [line.strip() for line in review_lines(found)]
 
 
 def _refuse_store(out: str) -> None:

@@ -21,7 +21,9 @@ _SHOWN: Final = {"outcome", "void", "waiver", "worn"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class Row:
+    """One line of the chart: numbers None where there are none or they were withheld."""
+
     cycle: str
     look: str
     level: str
@@ -41,15 +43,20 @@ def draw(history: History) -> str:
     return "\n\n".join([*parts, "\n".join([*cautions, f"{history.head}, {history.count} records"])]) + "\n"
 
 
-def _metric_chart(history: History, metric: str) -> str:
+def rows_of(history: History, metric: str) -> list[Row]:
+    """Every outcome, void, waiver and unfinished look of one metric, with why a count began anew."""
     unfinished = counted_looks(history.records, metric).unfinished
     earlier = _earlier(history)
-    rows = [
+    return [
         _row(record, earlier.get(record.digest))
         for record in history.records
         if record.metric == metric
         and (record.kind in _SHOWN or (record.kind == "intent" and record.id in unfinished))
     ]
+
+
+def _metric_chart(history: History, metric: str) -> str:
+    rows = rows_of(history, metric)
     ends = [end for row in rows for end in (row.low, row.delta, row.high) if end is not None]
     reach = max((abs(end) for end in ends), default=0.0) or 1.0
     width = min(max((len(row.cycle) for row in rows), default=5), 24)
@@ -73,14 +80,14 @@ def _earlier(history: History) -> dict[str, Record]:
     return found
 
 
-def _line(row: _Row, width: int, reach: float) -> str:
+def _line(row: Row, width: int, reach: float) -> str:
     delta = "" if row.delta is None else f"{row.delta:+.4f}"
     track = _track(row, reach)
     numbers = f"{row.look:>4}  {row.level:>8}  {delta:>8}"
     return f"{row.cycle:<{width}}  {numbers}  {track}  {row.verdict:<12}  {row.streak}  {row.note}".rstrip()
 
 
-def _track(row: _Row, reach: float) -> str:
+def _track(row: Row, reach: float) -> str:
     cells = ["."] * TRACK
     if row.low is not None and row.high is not None:
         for at in range(_column(row.low, reach), _column(row.high, reach) + 1):
@@ -95,7 +102,7 @@ def _column(value: float, reach: float) -> int:
     return round((max(-1.0, min(1.0, value / reach)) + 1) / 2 * (TRACK - 1))
 
 
-def _row(record: Record, before: Record | None) -> _Row:
+def _row(record: Record, before: Record | None) -> Row:
     numbers = [_number(record, key) for key in ("low", "delta", "high")]
     shown = record.kind == "outcome" and record.result.get("printed") is not False
     low, delta, high = numbers if shown else (None, None, None)
@@ -105,7 +112,7 @@ def _row(record: Record, before: Record | None) -> _Row:
     verdict = record.verdict if record.kind == "outcome" else kind
     look = str(record.look_no or "")
     note = _cell(_note(record, before), 160)
-    return _Row(_cell(record.cycle, 24), look, level, low, delta, high, _cell(verdict, 12), streak, note)
+    return Row(_cell(record.cycle, 24), look, level, low, delta, high, _cell(verdict, 12), streak, note)
 
 
 def _note(record: Record, before: Record | None) -> str:

@@ -17,17 +17,20 @@ MOST_POINTS = 60
 
 
 def run_chart(cycles: Cycles, margin: float | None, name: str) -> Markup:
-    """The last cycles, oldest first; empty before there are two."""
-    points = points_of(cycles)
+    """The last cycles of a report, oldest first; empty before there are two."""
+    return points_chart(points_of(cycles), cycles.band or Band(), margin, cycles.passed, name)
+
+
+def points_chart(points: Sequence[Point], band: Band, margin: float | None, passed: int, name: str) -> Markup:
+    """These cycles, oldest first; empty before there are two. passed: cycles of the streak."""
     if len(points) < 2:
         return Markup("")
-    band = cycles.band or Band()
     values = [end for point in points for end in (point.delta, point.low, point.high)]
     up = around([0.0, margin, band.low, band.high, *values], FLOOR, TOP)
     along = Scale(-0.5, len(points) - 0.5, LEFT, RIGHT)
     canvas = Canvas(WIDTH, HEIGHT)
     _ground(canvas, up, band, margin)
-    _streak(canvas, along, len(points), cycles.passed)
+    _streak(canvas, along, len(points), passed)
     for k, point in enumerate(points):
         _point(canvas, along.at(k), up, point)
         if k % max(1, len(points) // 12) == 0:
