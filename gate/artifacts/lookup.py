@@ -18,6 +18,8 @@ _NAMES = ("name", "metric", "metric_name", "key", "scorer", "evaluator", "name.n
 
 def lookup(value: Any, path: str, file: str = "", line: int | None = None) -> Any:
     """The value at ``path``: the literal key first, then the part before each dot; else ABSENT."""
+    if type(value) is dict and path in value:
+        return value[path]
     if isinstance(value, Mapping):
         refuse_doubled(value, file, line)
         if path in value:

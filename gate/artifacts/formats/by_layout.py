@@ -150,12 +150,20 @@ def _id(layout: Layout, key: str, row: Row) -> Any:
     if parts[0] is None or parts[0] is ABSENT:
         return None
     present = [part for part in parts if part is not None and part is not ABSENT]
-    if len(present) == 1 and not isinstance(present[0], Mapping | list):
-        return content_id(present[0]) if isinstance(present[0], str) and present[0] else present[0]
+    if len(present) == 1 and not isinstance(present[0], (dict, list)):
+        return _short(present[0]) if isinstance(present[0], str) and present[0] else present[0]
     return content_id("/".join(_text(part, layout.leave) for part in present))
 
 
+def _short(text: str) -> str:
+    """The same as content_id, without a look at each letter where there is nothing to escape."""
+    plain = len(text) <= 200 and text.isprintable() and text == text.strip()
+    return text if plain else content_id(text)
+
+
 def _first(row: Row, path: str) -> Any:
+    if path in row:
+        return ABSENT if row[path] is None else row[path]
     found = (lookup(row, one) for one in path.split("|"))
     return next((cell for cell in found if cell is not ABSENT and cell is not None), ABSENT)
 
@@ -195,16 +203,17 @@ def _listed(row: Row, named: re.Match[str], where: str) -> Iterator[tuple[str, A
 
 def _spread(layout: Layout, row: Row, inner: Any, start: str) -> Iterator[tuple[str, Any]]:
     """Each number under a place by its name: keys of an object, or keys of the row that start so."""
-    flat = {key.removeprefix(start): row[key] for key in row if key.startswith(start)}
-    for name, cell in (inner if isinstance(inner, Mapping) else flat).items():
-        if isinstance(cell, Mapping):
+    if not isinstance(inner, dict):
+        inner = {key.removeprefix(start): row[key] for key in row if key.startswith(start)}
+    for name, cell in inner.items():
+        if isinstance(cell, dict):
             yield from ((f"{name}.{key}", value) for key, value in cell.items() if _measured(value))
         elif _measured(cell) and name not in layout.texts:
             yield name, cell
 
 
 def _measured(cell: Any) -> bool:
-    return cell is None or not isinstance(cell, str | list | Mapping)
+    return cell is None or not isinstance(cell, (str, list, dict))
 
 
 def _stated(layout: Layout, document: Any, rows: list[Row]) -> Iterator[Stated]:
