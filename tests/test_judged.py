@@ -73,7 +73,7 @@ def test_a_judge_that_favours_the_candidate_is_seen_through(tmp_path: Path) -> N
     found = run(tmp_path, policy(), sides)
     assert found.verdict == "inconclusive"
     assert abs(found.gating["delta"]) < 0.1
-    assert f"by the judge alone the difference is {by_judge:+.4f}" in found.out
+    assert f"by the judge alone the difference is {by_judge:+.4f}" in str(found.report)
     (tmp_path / "alone").mkdir()
     trusted = {
         "version": 1,

@@ -68,7 +68,7 @@ def test_verdicts_that_follow_the_place_are_ties(tmp_path: Path) -> None:
     assert found.gating["delta"] == pytest.approx(20 / 75)
     codes = {caution["code"] for caution in found.gating["cautions"]}
     assert {"order_consistency", "position_bias"} <= codes
-    assert "65 of 75 items" in found.out
+    assert "65 of 75 items" in str(found.report)
     assert f"{2 * 0.5**10:.4f}" in found.out  # ten of ten, two-sided
 
 

@@ -82,7 +82,7 @@ def test_a_property_of_the_items_may_choose(tmp_path: Path) -> None:
     answer = run(tmp_path, rows, {"split": "test"}, missing="error", max_missing=0)
     assert answer.verdict == "promote"
     assert answer.gating["n"] == N - 9
-    assert "artifacts.where reads 31 of 40 baseline rows and 31 of 40 candidate rows" in answer.out
+    assert "artifacts.where reads 31 of 40 baseline rows and 31 of 40 candidate rows" in str(answer.report)
     assert "rows_left_out_unequal" not in answer.cautions()
 
 
@@ -92,7 +92,7 @@ def test_a_failed_run_of_another_metric_hides_nothing(tmp_path: Path) -> None:
     both = ([*rows[0]], [*rows[1], *more[:9]])
     answer = run(tmp_path, both, {"name": "correctness"})
     assert answer.verdict == "promote"
-    assert "warning: artifacts.where reads 40 of 40 baseline rows and 40 of 49 candidate rows" in answer.out
+    assert "! artifacts.where reads 40 of 40 baseline rows and 40 of 49 candidate rows" in answer.out
     assert "rows_left_out_unequal" in answer.cautions()
 
 

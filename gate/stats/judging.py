@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gate.stats.cluster_data import cluster_pairs
 from gate.stats.distributions import beta_quantile, clopper_pearson, t_quantile
+from gate.stats.methods import CLUSTER_DEFAULTS
 from gate.stats.pairs import pair
 from gate.stats.procedures import run
 
@@ -99,7 +100,7 @@ def mean_change(
     """
     old, new = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     sample = pair(old, new) if clusters is None else cluster_pairs(old, new, clusters)
-    found = run("t_guarded" if clusters is None else "cluster", sample, 0.0, level)
+    found = run("t_guarded" if clusters is None else CLUSTER_DEFAULTS["strict"], sample, 0.0, level)
     codes = np.arange(old.size) if clusters is None else np.unique(clusters, return_inverse=True)[1].ravel()
     units = int(codes.max()) + 1
     moved = int(np.count_nonzero(np.bincount(codes, weights=(old != new).astype(np.float64))))

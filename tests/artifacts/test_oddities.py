@@ -68,7 +68,7 @@ def test_a_sentinel_on_one_side(
         who = ("baseline", "candidate")[side]
         text = f"{counts[side]} {who} values are {value:g} while all others lie in"
         assert f"{text} {min(others)}..{max(others)}" in answer.markdown.split("<details")[0]
-        assert f"warning: 'score': {text}" in answer.out
+        assert f"! 'score': {text}" in answer.out
 
 
 def test_no_value_is_changed(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_empty_answers_and_limits(
     wanted = policy(gating={"metric": metric})
     answer = decide(tmp_path, wanted, *paths)
     shown = [str(count or "none") for count in counts]
-    text = f"warning: {shown[0]} of 40 baseline {what} and {shown[1]} of 40 of the candidate's"
+    text = f"! {shown[0]} of 40 baseline {what} and {shown[1]} of 40 of the candidate's"
     assert (text in answer.out) is (bool(what) and counts != (5, 5)), answer.out + answer.err
     if not what:
         assert not {"empty_answers", "limits_hit"} & answer.cautions()

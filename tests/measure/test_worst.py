@@ -108,7 +108,7 @@ def test_one_run_beside_itself_proves_no_tail(tmp_path: Path) -> None:
         ({"mode": "worst_item"}, "needs max"),
         ({"mode": "worst_item", "max": -0.1}, "max is a loss"),
         ({"mode": "tail", "share": 0.1, "max": 0.1, "scale": None}, "lowest and highest value"),
-        ({"mode": "tail", "share": 0.1, "max": 0.1, "kind": "auc", "scale": None}, "no item loses in it"),
+        ({"mode": "tail", "share": 0.1, "max": 0.1, "kind": "auc", "scale": None}, "of the whole set"),
         ({"mode": "worst_item", "max": 0.1, "share": 0.1}, "takes no share"),
         ({"mode": "tail", "share": 0.1, "max": 0.1, "from": 2.0}, "from must lie within"),
     ],
