@@ -61,7 +61,7 @@ CHECKS = [
     schema("github-workflows", *WORKFLOWS),
     schema("gitlab-ci", "examples/ci/gitlab/.gitlab-ci.yml", more=("--data-transform", "gitlab-ci")),
     schema("azure-pipelines", "examples/ci/azure/*.yml", more=("--regex-variant", "nonunicode")),
-    Check("shellcheck", [], [".ci/*", "examples/ci/hooks/pre-push", "examples/ci/cron/*.sh"]),
+    Check("shellcheck", [], [".ci/[crv]*", ".ci/site", "examples/ci/hooks/pre-push", "examples/ci/cron/*.sh"]),
     Check("hadolint", [], ["Dockerfile"]),
     Check("pre-commit", ["validate-manifest"], [".pre-commit-hooks.yaml"]),
     Check("pre-commit", ["validate-config"], ["examples/ci/hooks/.pre-commit-config.yaml"]),
