@@ -109,6 +109,7 @@ def _request(job: Job, found: Inputs, policy: LoadedPolicy, *, writes: bool) -> 
     return Request(
         loaded=policy,
         baseline=baseline,
+        runs=tuple(here(path) for path in found.runs),
         stored=stored if stored is None or (writes and job.decides) else replace(stored, shelf=None),
         candidates=candidates,
         labels=here(found.labels) if found.labels else None,
@@ -131,7 +132,7 @@ def _place(path: str, here: Callable[[str], str]) -> str | None:
 
 
 def _given(job: Job, found: Inputs) -> list[Path]:
-    named = [found.policy, found.baseline, *found.candidates, found.history, found.labels]
+    named = [found.policy, found.baseline, *found.runs, *found.candidates, found.history, found.labels]
     named += [path for _, *pair in found.sets for path in pair if path != NO_FILE]
     return [job.where.workspace / path for path in named if path]
 

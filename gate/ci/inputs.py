@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from gate.ci.places import Places
 from gate.pairing.model import NO_FILE
+from gate.run.request import further_runs
 from gate.run.stored import SCHEME
 from gate.safe import quoted
 from gate.values import GateError
@@ -23,11 +24,12 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """One checked set of inputs. candidates, sets: one a line in the input."""
+    """One checked set of inputs. candidates, sets: one a line; runs: lines after the baseline's."""
 
     policy: str
     policy_ref: str
     baseline: str
+    runs: tuple[str, ...]
     store: str
     labels: str
     candidates: tuple[str, ...]
@@ -45,13 +47,14 @@ def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
     """Read and check every input but report-dir, which is needed before an error can be reported."""
     sets = tuple(_set(line) for line in _lines(environ, "sets"))
     history = _text(environ, "history")
-    baseline = _text(environ, "baseline")
+    baselines = _lines(environ, "baseline")
     candidates = tuple(_lines(environ, "candidate"))
-    if not baseline or not candidates:
-        missing = "baseline" if not baseline else "candidate"
+    if not baselines or not candidates:
+        missing = "baseline" if not baselines else "candidate"
         raise GateError("ci_input", f"the input {missing} is empty", help="name a file of per-item results")
     store = _text(environ, "store")
-    files = () if baseline.startswith(SCHEME) else (baseline,)
+    baseline, runs = baselines[0], further_runs(baselines)
+    files = () if baseline.startswith(SCHEME) else (baseline, *runs)
     if store and not store.startswith("git:"):
         where.confined(store, "store")
     labels = _text(environ, "labels")
@@ -68,6 +71,7 @@ def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
         policy=_text(environ, "policy") or "gate.yaml",
         policy_ref=_text(environ, "policy-ref") or "auto",
         baseline=baseline,
+        runs=runs,
         store=store,
         labels=labels,
         candidates=candidates,
@@ -85,8 +89,8 @@ def inputs(environ: Mapping[str, str], where: Places) -> Inputs:
 def named_files(environ: Mapping[str, str]) -> list[str]:
     """Every text of the inputs that may name a file this job reads, before any of it is checked."""
     texts = [_text(environ, "policy") or "gate.yaml"]
-    texts += [_text(environ, name) for name in ("baseline", "history", "labels")]
-    texts += _lines(environ, "candidate")
+    texts += [_text(environ, name) for name in ("history", "labels")]
+    texts += [path for name in ("baseline", "candidate") for path in _lines(environ, name)]
     for line in _lines(environ, "sets"):
         texts += line.split()
         with contextlib.suppress(ValueError):

@@ -18,7 +18,7 @@ from gate.policy.load import LoadedPolicy, load
 from gate.report.files import check_outputs, report_files, write_reports, write_text
 from gate.report.model import Report, Reports, error_report, to_json
 from gate.run import Files, Request, evaluate
-from gate.run.request import forgiven_verdicts, named_sets
+from gate.run.request import forgiven_verdicts, further_runs, named_sets
 from gate.run.stored import from_store
 from gate.values import GateError, __version__
 
@@ -34,7 +34,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``gate run``."""
     add = parser.add_argument
     add("--policy", required=True, metavar="FILE", help="the policy, agreed before the run")
-    add("--baseline", required=True, metavar="FILE", help="results of what runs today, or store:NAME")
+    add(
+        "--baseline",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="results of what runs today, or store:NAME; repeat the option for several runs of it",
+    )
     add("--labels", metavar="FILE", help="gold labels by id, for files of predictions")
     add("--store", metavar="PLACE", help="a store of baselines: a directory, or git:REMOTE#BRANCH")
     add(
@@ -108,10 +114,11 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
 
 
 def _request(policy: LoadedPolicy, sets: Mapping[str, Files], args: argparse.Namespace) -> Request:
-    baseline, stored = from_store(args.baseline, args.store, args.history)
+    baseline, stored = from_store(args.baseline[0], args.store, args.history)
     return Request(
         loaded=policy,
         baseline=baseline,
+        runs=further_runs(args.baseline),
         stored=stored,
         labels=args.labels,
         candidates=tuple(args.candidate),
@@ -144,7 +151,7 @@ def _outputs(args: argparse.Namespace) -> Iterator[Path]:
 
 
 def _given(args: argparse.Namespace) -> Iterator[Path]:
-    named = [args.policy, args.baseline, *args.candidate, args.history, args.labels]
+    named = [args.policy, *args.baseline, *args.candidate, args.history, args.labels]
     named += [path for _, *pair in args.set for path in pair if path != NO_FILE]
     return (Path(path) for path in named if path)
 

@@ -164,6 +164,7 @@ def _again(reports: Sequence[Report], moment: Moment | None, stored: InMemory | 
         loaded=loaded,
         baseline=provenance.baseline.path if stored is None else stored,
         stored=None if stored is None else _as_blessed(reports[0]),
+        runs=tuple(run.path for run in provenance.baseline_runs or ()),
         labels=None if provenance.labels is None else provenance.labels.path,
         candidates=tuple(report.provenance.candidate.path for report in reports),
         sets=sets,

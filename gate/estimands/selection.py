@@ -12,6 +12,9 @@ from gate.pairing import PairedMetric, PairedTable
 from gate.pairing.model import IndexArray
 from gate.stats.pairs import Pairs, pair, tidy
 
+FEW_UNEQUAL = 0.05
+"""Share of items that may lack a run on one side before a test of mirrored differences is refused."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -36,6 +39,14 @@ class Selection:
     def n(self) -> int:
         """Number of pairs."""
         return len(self.positions)
+
+    @property
+    def unequal_runs(self) -> bool:
+        """Whether more than a few items have other numbers of runs on the two sides."""
+        if self.metric.runs is None:
+            return False
+        first, second = ((~np.isnan(runs[self.positions])).sum(axis=1) for runs in self.metric.runs)
+        return bool((first != second).mean() > FEW_UNEQUAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,9 @@ def compare(
     if selection.n == 0:
         nothing = "no item has a result on both sides"
         return Untested(**case.header(), method="none", wanted=wanted, insufficient=nothing)
-    result = run_test(case, case.choice.method(estimand, bound.tested_null), bound)
+    method = case.choice.method(estimand, bound.tested_null)
+    _refuse_mirrored(case, method)
+    result = run_test(case, method, bound)
     harm = isinstance(wanted, Veto)
     sides = estimand.sides(selection)
     if math.isnan(sides.delta):
@@ -134,6 +136,17 @@ def compare(
         insufficient=data_row(case, result.insufficient),
         cautions=(*selection.metric.notes, *result.cautions, *_exact_disagrees(case, result, harm=harm)),
     )
+
+
+def _refuse_mirrored(case: Case, method: str) -> None:
+    """Means over other numbers of runs: two equal systems give skewed differences."""
+    if METHODS[method].mirrored and case.selection.unequal_runs:
+        raise GateError(
+            "unequal_runs",
+            f"{method} needs as many runs of {case.asked.metric} on both sides: "
+            "means of other numbers of runs do not mirror each other where nothing changed",
+            help="leave test: out, or run both systems equally often",
+        )
 
 
 def run_test(case: Case, method: str, bound: Bound) -> TestResult:

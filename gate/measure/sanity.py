@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,12 @@ from gate.artifacts.directions import direction_by_name
 from gate.artifacts.table import FloatArray
 from gate.estimands import estimand_of
 from gate.measure.model import ROUNDING, at_least
-from gate.measure.words import number
+from gate.measure.words import number, p_value
 from gate.pairing import PairedMetric, PairedTable
 from gate.policy.kinds import KINDS
 from gate.policy.model import Amount, Guardrail, Policy, Rule, Watch
 from gate.policy.rules import gating_id, named_guardrails
+from gate.stats.control import prediction_p
 from gate.values import Caution
 
 Tables = Mapping[str | None, PairedTable]
@@ -82,6 +83,21 @@ def direction_doubts(
         if by_file is None and by_name not in {None, direction}:
             text = f"{metric!a} is read as {direction} is better; its name sounds as if {by_name} were"
             yield "direction_contradicts_name", text
+
+
+def baseline_spread(policy: Policy, run_means: Mapping[str, Sequence[float]]) -> Iterator[tuple[str, str]]:
+    """(code, message) where the candidate's one mean lies within what runs of the baseline do by themselves.
+
+    run_means: metric -> the mean of each run of the baseline, then of the candidate.
+    """
+    rule = policy.gating
+    *runs, candidate = run_means.get(rule.metric, (0.0,))
+    sign = -1.0 if rule.direction == "lower" else 1.0
+    p = prediction_p([sign * mean for mean in runs], sign * candidate)
+    if p is not None and p >= policy.alpha / 2:
+        found = f"{len(runs)} runs of the baseline score {number(min(runs))} to {number(max(runs))}"
+        text = f"{found}, the candidate {number(candidate)}: within what the baseline does by itself"
+        yield "baseline_spread", f"{text} (p {p_value(p)} for one more run of it)"
 
 
 def _bounds(policy: Policy) -> Iterator[Bound]:

@@ -14,20 +14,28 @@ from gate.artifacts.table import ItemTable
 from gate.pairing import pair
 from gate.pairing.gold import scored
 from gate.pairing.model import NO_FILE, Artifact, Paired, PairingRules, SideFacts
+from gate.pairing.pooled import pooled, refuse_copies, run_means
 from gate.pairing.votes import counted
 
 
 def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRules) -> Paired:
     """Read both files (the ``Pairer`` protocol says the rest)."""
-    first, second = (scored(table, rules) for table in _read(baseline, candidate))
+    *runs, second = (scored(table, rules) for table in _read(baseline, candidate))
     second, votes = counted(second, rules)
     if baseline is None:
-        first = _without_values(second)
+        runs = [_without_values(second)]
+    first = runs[0] if len(runs) == 1 else pooled(runs)
     not_read = _not_read(rules, first, second)
     graded = {name: rule.scale for name, rule in rules.metrics.items() if rule.kind != "binary"}
     watched = frozenset(name for name, rule in rules.metrics.items() if not rule.decides)
     wanted = candidate.wanted
-    cautions = tuple(beside(first, second, wanted.repeat, graded, wanted.mapping, watched))
+    cautions = tuple(
+        dict.fromkeys(
+            found
+            for run in runs
+            for found in beside(run, second, wanted.repeat, graded, wanted.mapping, watched)
+        )
+    )
     metrics = {
         name: rule
         for name, rule in rules.metrics.items()
@@ -37,15 +45,21 @@ def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRul
     table = pair(first, second, replace(rules, metrics=metrics), votes)
     paths = (NO_FILE if baseline is None else baseline.path, candidate.path)
     identical = table.identical or _copied(first, second, paths, any_order=rules.copies_in_any_order)
-    facts = (_facts(first, wanted.mapping), _facts(second, wanted.mapping))
-    return Paired(*facts, replace(table, identical=identical), cautions, not_read)
+    known = replace(_facts(first, wanted.mapping), runs=tuple(run.source for run in runs[1:]))
+    facts = (known, _facts(second, wanted.mapping))
+    means = {name: run_means(runs, second, name) for name in metrics} if runs[1:] else {}
+    return Paired(*facts, replace(table, identical=identical), cautions, not_read, means)
 
 
-def _read(baseline: Artifact | None, candidate: Artifact) -> tuple[ItemTable, ItemTable]:
-    if baseline is not None:
-        return artifacts.read_pair(baseline.path, candidate.path, baseline.wanted, candidate.wanted)
-    table = artifacts.read(candidate.path, candidate.wanted)
-    return _without_values(table), table
+def _read(baseline: Artifact | None, candidate: Artifact) -> tuple[ItemTable, ...]:
+    """Every run of the baseline, then the candidate."""
+    if baseline is None:
+        table = artifacts.read(candidate.path, candidate.wanted)
+        return _without_values(table), table
+    if baseline.runs:
+        refuse_copies((baseline.path, *baseline.runs), candidate.path)
+    first, last = artifacts.read_pair(baseline.path, candidate.path, baseline.wanted, candidate.wanted)
+    return first, *(artifacts.read(path, baseline.wanted) for path in baseline.runs), last
 
 
 def _without_values(candidate: ItemTable) -> ItemTable:

@@ -151,10 +151,11 @@ class PairedTable:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One side's results: where they are and what is read of them."""
+    """One side's results: where they are and what is read of them. runs: further runs of a baseline."""
 
     path: str
     wanted: ReadRequest
+    runs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,7 @@ class SideFacts:
     """What the program knows of one side beyond its values on the items. rows: runs that were read.
 
     scored_by: metric -> everything that the file states of how it was scored, as one text.
+    runs: where further runs of a baseline came from.
     """
 
     source: Source
@@ -170,13 +172,15 @@ class SideFacts:
     read_digest: str
     directions: Mapping[str, str]
     scored_by: Mapping[str, str] = field(default_factory=dict)
+    runs: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
     """One item set, read and paired. cautions: (code, message) about the two sides beside each other.
 
-    not_read: watched metrics that no test can weigh, each with its caution.
+    not_read: watched metrics that no test can weigh, each with its caution. run_means: metric -> the mean of
+    each of several runs of a baseline, then of the candidate, on the items that all of them have.
     """
 
     baseline: SideFacts
@@ -184,6 +188,7 @@ class Paired:
     table: PairedTable
     cautions: tuple[tuple[str, str], ...] = ()
     not_read: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    run_means: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 class Pairer(Protocol):

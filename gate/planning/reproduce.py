@@ -120,6 +120,8 @@ def files_of(report: Report) -> Iterator[tuple[str, str, str]]:
         yield "evidence for the judge", provenance.judge.path, provenance.judge.sha256
     if provenance.labels is not None:
         yield "labels", provenance.labels.path, _stated(provenance.labels.sha256, "sha256")
+    for run in provenance.baseline_runs or ():
+        yield "run of the baseline", run.path, _stated(run.sha256, "sha256")
     sets = {"": provenance, **{f" of set {name}": pair for name, pair in (provenance.sets or {}).items()}}
     for name, pair in sets.items():
         for side, source in (("baseline", pair.baseline), ("candidate", pair.candidate)):

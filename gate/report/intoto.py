@@ -75,6 +75,7 @@ def _configuration(report: Report) -> list[dict[str, Any]]:
     return [
         {"name": name, "annotations": facts},
         _descriptor(report.provenance.baseline, "the baseline"),
+        *(_descriptor(run, "a run of the baseline") for run in report.provenance.baseline_runs or ()),
     ]
 
 

@@ -355,6 +355,7 @@ class Provenance(Sources, frozen=True):
     blessing: Blessing | None = None
     judge: JudgeEvidence | None = None
     labels: Source | None = None
+    baseline_runs: tuple[Source, ...] | None = None
 
 
 class Report(Block, frozen=True, tag_field="schema", tag="gate.report/1", kw_only=True):

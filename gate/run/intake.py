@@ -10,7 +10,7 @@ from gate.artifacts.declared import pass_fail_words, row_words, run_words
 from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.run_words import tells_of_runs
 from gate.artifacts.table import ReadRequest
-from gate.measure.sanity import direction_doubts
+from gate.measure.sanity import baseline_spread, direction_doubts
 from gate.pairing.local import pair_files
 from gate.pairing.model import NO_FILE, Artifact, MetricRule, Paired, Pairer, PairingRules, VoteRule
 from gate.pairing.votes import JUDGE, ORDER
@@ -28,12 +28,13 @@ ItemSet = Paired
 class Files:
     """The two result files of one item set, as the user named them. A baseline ``-``: there is none.
 
-    labels: a file with what both are compared with, joined by id.
+    labels: a file with what both are compared with, joined by id. runs: further runs of the baseline.
     """
 
     baseline: str
     candidate: str
     labels: str | None = None
+    runs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _refuse_copies(sets: Mapping[str | None, Files]) -> None:
         return
     seen: list[tuple[Mark, str | None]] = []
     for name, given in sets.items():
-        for path in dict.fromkeys((given.baseline, given.candidate)):
+        for path in dict.fromkeys((given.baseline, *given.runs, given.candidate)):
             if path == NO_FILE:
                 continue
             mark = mark_of(path)
@@ -137,10 +138,25 @@ def item_set(policy: Policy, name: str | None, files: Files, pairer: Pairer = pa
         _refuse_comparing(name, uses)
     else:
         wanted = _request(policy, name, uses, of_baseline, side="baseline")
-        baseline = Artifact(files.baseline, replace(wanted, labels=files.labels))
+        baseline = Artifact(files.baseline, replace(wanted, labels=files.labels), files.runs)
+    if files.runs:
+        _refuse_ensembles(policy, name)
     found = pairer(baseline, candidate, _pairing_rules(policy, name, uses))
     doubts = direction_doubts(policy, name, found.candidate.directions)
-    return replace(found, cautions=(*found.cautions, *doubts, *found.not_read.values()))
+    apart = baseline_spread(policy, found.run_means) if name == policy.gating.set else ()
+    return replace(found, cautions=(*found.cautions, *doubts, *apart, *found.not_read.values()))
+
+
+def _refuse_ensembles(policy: Policy, name: str | None) -> None:
+    """A ranking of mean scores is an ensemble's, which nobody releases."""
+    rules = [rule for rule in (policy.gating, *policy.guardrails) if rule.set == name]
+    whole = [rule.metric for rule in rules if not KINDS[rule.kind].by_item or rule.group is not None]
+    if whole:
+        raise GateError(
+            "baseline_runs_ensemble",
+            f"several runs of a baseline are averaged item by item; {examples(whole)} is of the whole set",
+            help="give one run of the baseline",
+        )
 
 
 def _refuse_comparing(name: str | None, uses: list[Use]) -> None:
@@ -228,7 +244,7 @@ def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> N
         )
     seen: dict[str, str | None] = {}
     for item_set_name, given in files.items():
-        for path in (given.baseline, given.candidate):
+        for path in (given.baseline, *given.runs, given.candidate):
             if path != NO_FILE and seen.setdefault(os.path.realpath(path), item_set_name) != item_set_name:
                 raise _one_file_twice(item_set_name, seen[os.path.realpath(path)], path)
 

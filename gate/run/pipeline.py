@@ -125,7 +125,7 @@ def _measured(
 
 
 def _read(request: Request, candidate: str) -> Sets:
-    files: dict[str | None, Files] = {None: Files(request.baseline, candidate, request.labels)}
+    files: dict[str | None, Files] = {None: Files(request.baseline, candidate, request.labels, request.runs)}
     files.update(request.sets)
     return item_sets(request.loaded.policy, files)
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from gate.history.store import Store
 from gate.policy.load import LoadedPolicy
 from gate.run.intake import Files
-from gate.run.stored import Stored
+from gate.run.stored import SCHEME, Stored
+from gate.safe import quoted
 from gate.values import GateError, Verdict
 
 MAPPABLE = (Verdict.HOLD, Verdict.INCONCLUSIVE)
@@ -26,6 +27,8 @@ class Request:
 
     labels: a file that gives the main files what they are compared with, by id.
 
+    runs: further runs of the baseline's system, each a file.
+
     decides: False where nobody agreed beforehand that this policy judges; the report says so.
     """
 
@@ -33,6 +36,7 @@ class Request:
     baseline: str
     candidates: tuple[str, ...]
     sets: Mapping[str, Files] = field(default_factory=dict)
+    runs: tuple[str, ...] = ()
     labels: str | None = None
     history: str | None = None
     store: Store | None = None
@@ -60,6 +64,15 @@ def forgiven_verdicts(text: str) -> frozenset[str]:
             help="a block, an error or a bug never exits 0",
         )
     return frozenset(words)
+
+
+def further_runs(baselines: Sequence[str]) -> tuple[str, ...]:
+    """What follows the first baseline. A store keeps one run."""
+    runs = tuple(baselines[1:])
+    stored = next((path for path in baselines if path.startswith(SCHEME)), None)
+    if runs and stored is not None:
+        raise GateError("usage", f"several runs of a baseline are files (found {quoted(stored)})")
+    return runs
 
 
 def named_sets(sets: Iterable[Sequence[str]], candidates: Sequence[str]) -> Mapping[str, Files]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gate.artifacts.opening import open_artifact, sha256_of
+from gate.artifacts.table import Source as Read
 from gate.cycles.assess import NOT_WINNER, CycleState, Outcome
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
@@ -318,6 +319,7 @@ def _provenance(request: Request, sets: Sets) -> Provenance:
         blessing=blessing(request.stored, request.loaded.policy, request.now),
         judge=evidence_for(request, sets),
         labels=_labels(request.labels),
+        baseline_runs=tuple(_file(source) for source in sets[None].baseline.runs) or None,
     )
 
 
@@ -328,16 +330,17 @@ def _labels(path: str | None) -> Source | None:
         return Source(path=str(path), sha256=sha256_of(file))
 
 
+def _file(source: Read, **more: Any) -> Source:
+    known = {name: getattr(source, name) for name in ("path", "format", "system", "sha256", "bytes")}
+    return Source(**known, **more)
+
+
 def _source(side: SideFacts) -> Source:
     source = side.source
     if source.path == NO_FILE:
         return Source(NO_FILE)
-    return Source(
-        path=source.path,
-        format=source.format,
-        system=source.system,
-        sha256=source.sha256,
-        bytes=source.bytes,
+    return _file(
+        source,
         rows=side.rows,
         digest=side.identity,
         read_digest=None if side.read_digest == side.identity else side.read_digest,

@@ -55,6 +55,14 @@ def prediction_factor(cycles: int, error: float = OUTSIDE) -> float:
     return t_quantile(1.0 - error / 2, cycles - 1) * math.sqrt(1.0 + 1.0 / cycles)
 
 
+def prediction_p(past: Sequence[float], found: float) -> float | None:
+    """One-sided p of H0 "one more of the same kind is as large": t_{h - 1}, as ``prediction_limits``."""
+    if prediction_limits(past) is None:
+        return None
+    mean, sd = _mean_sd(past)
+    return t_sf((found - mean) / (sd * math.sqrt(1.0 + 1.0 / len(past))), len(past) - 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Drift:
     """A value a cycle from the third on. scores: standard normal if nothing changed; smoothed: their EWMA."""

@@ -56,6 +56,11 @@ class Method:
         return self.form if self.form in {"clusters", "set"} else "pairs"
 
     @property
+    def mirrored(self) -> bool:
+        """Whether it takes differences to mirror each other around m where H0 holds."""
+        return self.form in {"sign_flip", "ranks"} or self.id == "cluster_sign_flip"
+
+    @property
     def of_changes(self) -> bool:
         """Whether it is a test of the mean that ``FEWEST_CHANGED`` holds for."""
         return self.form in {"t", "bootstrap"}
