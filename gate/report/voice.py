@@ -173,7 +173,8 @@ def _limits(block: Comparison) -> str:
 def _percent(found: float | None) -> str:
     if found is None:
         return "not known"
-    whole = abs(found * 100 - round(found * 100)) < 1e-9 and found >= 0.1
+    rest = found * 100 % 1  # not a number where that is beyond a float
+    whole = found >= 0.1 and min(rest, 1 - rest) < 1e-9
     return f"{_plain(found, 0 if whole else 1, shift=2)} %"
 
 

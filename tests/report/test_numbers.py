@@ -10,6 +10,8 @@ import pytest
 from black_box import Answer, decide, policy
 from scipy import stats
 
+from gate.report.voice import share
+
 N = 300
 OTHER = [(1, 0)] * 9 + [(0, 1)] * 4 + [(1, 1)] * (N - 13)
 BASELINE = [
@@ -154,3 +156,11 @@ def test_the_terminal_prints_the_same(answer: Answer) -> None:
     ends = [-latency["interval"][end] for end in ("high", "low")]
     assert "[{:+.1f}, {:+.1f}]".format(*ends) in row
     assert "up to 2.0 slower" in row
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [(0.1, "10 %"), (0.29, "29 %"), (0.035, "3.5 %"), (0.999, "99.9 %"), (1.7e308, "inf %")],
+)
+def test_a_share_is_said_in_percent_however_large(found: float, said: str) -> None:
+    assert share(found) == said
