@@ -91,6 +91,7 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
         values=parts.values,
         missing={name: gaps for name, (_, gaps) in metrics.items()},
         failed=failed,
+        failures_told=outcome.told,
         repeats=parts.repeats,
         clusters=parts.clusters,
         columns=_with_extra(records, columns),

@@ -38,9 +38,12 @@ Test = Callable[[Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """failed: runs without a result. unread: columns that may say so of other runs."""
+    """failed: runs without a result. told: the file says which have one. unread: columns that
+    may say so of other runs.
+    """
 
     failed: BoolArray
+    told: bool
     unread: tuple[Unread, ...]
     cautions: tuple[tuple[str, str], ...]
 
@@ -65,7 +68,8 @@ def outcome_of(records: Records, request: ReadRequest) -> Outcome:
         if path not in read | deciding_metrics(request)
     ]
     unread = [found for column in (*columns, *others) if (found := column.unread(failed)) is not None]
-    return Outcome(failed, tuple(unread), tuple(_unknown(unread, records.count)))
+    told = records.failed is not None or bool(columns)
+    return Outcome(failed, told, tuple(unread), tuple(_unknown(unread, records.count)))
 
 
 def _unknown(unread: Sequence[Unread], rows: int) -> Iterator[tuple[str, str]]:

@@ -136,7 +136,8 @@ class ItemTable:
 
     ids: text, never coerced through a number. values: metric -> float64, NaN where the file holds no usable
     number (see ``missing`` for what stood there). failed: True where the run itself did not complete
-    (error, timeout, skipped); its values count as missing. repeats, clusters: text or None.
+    (error, timeout, skipped); its values count as missing. failures_told: the file says of its runs whether
+    they did. repeats, clusters: text or None.
     columns: other named text columns. lines: 1-based line of each row where the format has lines.
     identity: SHA-256 over the sorted table of the columns that decide; read_digest: also of those that are
     watched or shown, which was the identity in histories of the first schema. Both are the same for every
@@ -149,6 +150,7 @@ class ItemTable:
     values: Mapping[str, FloatArray]
     missing: Mapping[str, Missing]
     failed: BoolArray
+    failures_told: bool = False
     repeats: ObjectArray | None = None
     clusters: ObjectArray | None = None
     columns: Mapping[str, ObjectArray] = field(default_factory=dict)

@@ -60,11 +60,11 @@ def two_files(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def looked(args: argparse.Namespace) -> FirstLook:
-    """The first look at the two files of ``args``."""
+def looked(args: argparse.Namespace, gain: str | None = None) -> FirstLook:
+    """The first look at the two files of ``args``. gain: what is to improve, while the metric is kept."""
     systems = None if args.systems is None else (str(args.systems[0]), str(args.systems[1]))
     baseline, _ = from_store(args.baseline, args.store, None)
-    proposal = propose(baseline, args.candidate, args.metric, systems, _rows(args.where))
+    proposal = propose(baseline, args.candidate, args.metric, systems, _rows(args.where), gain)
     try:
         return first_look(proposal, Files(baseline, args.candidate), args.missing)
     except GateError as error:

@@ -16,6 +16,7 @@ EPILOG = """\
 examples:
   gate init baseline.jsonl candidate.jsonl                    print a policy
   gate init baseline.jsonl candidate.jsonl -o gate.yaml       write it; a file that exists is never replaced
+  gate init big.jsonl small.jsonl --metric correct --replace cost_usd   cheaper, and correct not worse by much
 
 The margin is left empty, and so is a direction that neither the format nor the name tells: `gate check`
 refuses the policy until a person has filled them in."""
@@ -25,13 +26,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``gate init``."""
     two_files(parser)
     parser.add_argument(
+        "--replace",
+        metavar="GAIN",
+        help="the candidate may replace the baseline for being better in GAIN (a cost, a latency), if what "
+        "--metric names does not get worse by more than a tolerance",
+    )
+    parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the policy there instead of printing it"
     )
 
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Write or print the proposal."""
-    text = policy_text(looked(args))
+    text = policy_text(looked(args, args.replace))
     if args.output is None:
         streams.print(text)
         return 0
@@ -45,5 +52,6 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
         )
     write_text(path, text)
     name = terminal_line(args.output)
-    streams.print(f"wrote {name}: set gating.margin, then: gate check {name}")
+    empty = "gating.margin" if args.replace is None else "gating.margin and the tolerance"
+    streams.print(f"wrote {name}: set {empty}, then: gate check {name}")
     return 0

@@ -15,6 +15,7 @@ from gate.pairing import pair
 from gate.pairing.gold import scored
 from gate.pairing.model import NO_FILE, Artifact, Paired, PairingRules, SideFacts
 from gate.pairing.pooled import pooled, refuse_copies, run_means
+from gate.pairing.readings import ERROR_RATE
 from gate.pairing.votes import counted
 
 
@@ -40,6 +41,7 @@ def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRul
         name: rule
         for name, rule in rules.metrics.items()
         if rule.decides
+        or rule.made == ERROR_RATE
         or (name not in not_read and (rule.votes or name in first.values) and name in second.values)
     }
     table = pair(first, second, replace(rules, metrics=metrics), votes)

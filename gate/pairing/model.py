@@ -34,8 +34,8 @@ class MetricRule:
     scale: (lowest, highest) in the metric's unit, None if not declared; (0, 1) for pass/fail.
     candidate_only: no rule looks at the baseline's values (an absolute limit). decides: some rule decides on
     it. watched: it is reported on both sides whatever decides. made: ``accuracy``, ``brier`` or ``log_loss``,
-    where the item's label makes the value of what was read. votes: of a preference. partial: it may lack on
-    any item (scores of people).
+    where the item's label makes the value of what was read; ``error_rate``, where its runs do. votes: of a
+    preference. partial: it may lack on any item (scores of people).
     """
 
     kind: str

@@ -61,6 +61,7 @@ def pooled(runs: Sequence[ItemTable]) -> ItemTable:
             name: _missing(name, runs) for name in dict.fromkeys(m for run in runs for m in run.missing)
         },
         failed=np.concatenate([run.failed for run in runs]),
+        failures_told=all(run.failures_told for run in runs),
         repeats=np.concatenate([_numbered(place, run) for place, run in enumerate(runs, 1)]),
         clusters=_joined([run.clusters for run in runs]),
         columns={

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from gate.pairing.side import Side
 from gate.safe import examples, quoted
 from gate.stats.pass_k import pass_at_k, pass_hat_k
 from gate.values import GateError
+
+ERROR_RATE: Final = "error_rate"
+"""A pass/fail metric of this name is made of the runs, unless ``artifacts.mapping`` names a column for it."""
 
 
 def paired_metric(
@@ -26,6 +30,8 @@ def paired_metric(
 
     Errors: missing values under ``items.missing: error``; "worst" asked for where the worst is unknown.
     """
+    if rule.made == ERROR_RATE:
+        return failed_runs(rule, sides, rows)
     if rule.partial:
         return metric_of_runs(rule, (_runs(name, sides[0], rows[0]), _runs(name, sides[1], rows[1])), "mean")
     used = [side for side in sides if not (rule.candidate_only and side.name == "baseline")]
@@ -52,6 +58,35 @@ def paired_metric(
         first, reading, other = worst, "worst", dropped
     share = _missing_share(counted)
     return replace(first, incomplete=lost, missing_share=share, reading=reading, failed=failed, other=other)
+
+
+def failed_runs(
+    rule: MetricRule, sides: tuple[Side, Side], rows: tuple[IndexArray, IndexArray]
+) -> PairedMetric:
+    """1 where a run failed, 0 where it completed, whatever else is missing; an item that a side lacks failed.
+
+    Errors: a file does not say which runs failed, so that none seems to have.
+    """
+    for side in sides[1:] if rule.candidate_only else sides:
+        if not side.table.failures_told:
+            raise GateError(
+                "failures_untold",
+                f"{ERROR_RATE} is the share of runs that failed, and the {side.name} file does not say which "
+                "did",
+                where=side.path,
+                help="write a column status (ok, error), or name the one that says it in artifacts.failed",
+            )
+    first, second = (_failures(side, row) for side, row in zip(sides, rows, strict=True))
+    return metric_of_runs(rule, (first, second), "mean")
+
+
+def _failures(side: Side, row: IndexArray) -> FloatArray:
+    """[items, runs] of the aligned items."""
+    failed = replace(side.table, failed=np.zeros_like(side.table.failed))
+    failed = replace(failed, values={ERROR_RATE: side.table.failed.astype(np.float64)})
+    found = _runs(ERROR_RATE, replace(side, table=failed), row)
+    found[row < 0, 0] = 1.0
+    return found
 
 
 def _worst_unknown(name: str, lost: int, path: str) -> GateError:

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from gate.artifacts import Metric
 from gate.estimands import estimand_of, oriented_pairs, select
 from gate.measure.every_rule import measure
 from gate.measure.model import Comparison, Tested
@@ -92,7 +93,7 @@ def _policy(proposal: Proposal, missing: str) -> dict[str, Any]:
         },
         "watch": [
             {"metric": other.name, "kind": other.kind, "direction": other.direction or "neutral"}
-            for other in (*proposal.rails, *proposal.watched, *proposal.unknown)
+            for other in (*_kept(proposal), *proposal.rails, *proposal.watched, *proposal.unknown)
         ],
         "items": items,
     }
@@ -102,6 +103,10 @@ def _policy(proposal: Proposal, missing: str) -> dict[str, Any]:
     if proposal.where:
         made.setdefault("artifacts", {})["where"] = {name: list(w) for name, w in proposal.where.items()}
     return made
+
+
+def _kept(proposal: Proposal) -> tuple[Metric, ...]:
+    return () if proposal.kept is None else (proposal.kept,)
 
 
 def _proven(policy: Policy, item_set: ItemSet, found: Comparison) -> float | None:

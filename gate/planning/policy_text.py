@@ -60,20 +60,39 @@ def _mde(look: FirstLook) -> str:
 
 
 def _guardrails(look: FirstLook) -> Iterator[str]:
-    rails = look.proposal.rails
-    if not rails:
+    rails, kept = look.proposal.rails, look.proposal.kept
+    if kept is not None:
+        yield _line("guardrails:", "what may not get worse; check each tolerance")
+        yield from _quality(kept, look)
+    elif rails:
+        yield _line("guardrails:", "what may not get worse; check each tolerance")
+    else:
         yield "# guardrails:"
         yield "#   - {metric: latency_ms, kind: graded, direction: lower, mode: non_inferior,"
         yield "#      tolerance: {relative: 0.10}}     # a loss above 10 % of the baseline must be ruled out"
         yield ""
         return
-    yield _line("guardrails:", "what may not get worse; check each tolerance")
     for metric in rails:
         yield _rail(metric, look)
         mde = look.seen.get(metric.name)
         if mde is not None:
             yield f"    # an unchanged candidate is proven within {number(mde)} 80 % of the time"
     yield ""
+
+
+def _quality(metric: Metric, look: FirstLook) -> Iterator[str]:
+    """The metric that must not fall, its tolerance left to a person."""
+    yield f"  - metric: {_word(metric.name)}"
+    yield _line(f"    kind: {metric.kind}", _kind(metric))
+    if metric.direction is None:
+        yield _line("    direction:", "EDIT: higher or lower, whichever is better")
+    else:
+        yield _line(f"    direction: {metric.direction}", "which way is better")
+    yield _line("    mode: non_inferior", "a loss of the tolerance or more must be ruled out")
+    yield _line("    tolerance:", "SET THIS: the loss that the gain is worth, 0.03 is 3 points of pass/fail;")
+    mde = look.seen.get(metric.name)
+    found = "unknown" if mde is None else f"proven within {number(mde)} 80 % of the time"
+    yield _line("", f"on these items an unchanged candidate is {found}")
 
 
 def _rail(metric: Metric, look: FirstLook) -> str:

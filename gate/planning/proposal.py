@@ -15,6 +15,7 @@ from gate.values import GateError
 class Proposal:
     """What the two files suggest. gating: with its direction, None where nothing tells which way is better.
 
+    kept: the quality that a cheaper candidate must not lose, where the gating metric is what it gains.
     rails: metrics known to be costs (lower is better). watched: known to be qualities. unknown: neither.
     slices, clusters: columns that look like it. gaps: other metrics that lack values, which nothing looks at.
     """
@@ -32,6 +33,7 @@ class Proposal:
     gaps: tuple[str, ...] = ()
     cautions: tuple[tuple[str, str], ...] = ()
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    kept: Metric | None = None
 
 
 def propose(
@@ -40,10 +42,12 @@ def propose(
     metric: str | None = None,
     systems: tuple[str, str] | None = None,
     where: Mapping[str, tuple[str, ...]] | None = None,
+    gain: str | None = None,
 ) -> Proposal:
     """Look at both files and choose; an error names the possibilities where none is obvious.
 
-    where: column -> words of the rows that are looked at.
+    where: column -> words of the rows that are looked at. gain: the metric that is to improve, while the one
+    that would gate is kept.
     """
     names = systems or (None, None)
     first, second = _surveys((baseline, candidate), names, metric, where or {})
@@ -51,9 +55,14 @@ def propose(
         if systems is None and len(found.systems) > 1:
             raise _several_systems(found)
     common = _common(first, second)
-    gating = _gating(common, metric, first, second)
-    whole = {*_without_gaps(first), gating.name} & {*_without_gaps(second), gating.name}
-    others = [found for found in common if found.name != gating.name and found.name in whole]
+    gating, kept = _gating(common, metric, first, second), None
+    if gain is not None:
+        gating, kept = _named(gain, common, first.path), gating
+        if kept.name == gain:
+            kept = _gating([found for found in common if found.name != gain], None, first, second)
+    needed = {gating.name} if kept is None else {gating.name, kept.name}
+    whole = {*_without_gaps(first), *needed} & {*_without_gaps(second), *needed}
+    others = [found for found in common if found.name not in needed and found.name in whole]
     return Proposal(
         format=first.format,
         id=_id(first, second),
@@ -68,6 +77,7 @@ def propose(
         gaps=tuple(found.name for found in common if found.name not in whole),
         cautions=tuple(_contradictions(common)),
         where=where or {},
+        kept=kept,
     )
 
 
@@ -141,14 +151,7 @@ def _gating(common: list[Metric], wanted: str | None, first: Survey, second: Sur
     """The metric that is asked for; else the only one, the only (pass/fail) quality, or no cost."""
     by_name = {metric.name: metric for metric in common}
     if wanted is not None:
-        if wanted not in by_name:
-            raise GateError(
-                "metric_missing",
-                f"there is no metric {quoted(wanted)} in both files (there are: {examples(list(by_name))})",
-                where=first.path,
-                help="name one of them with --metric",
-            )
-        return by_name[wanted]
+        return _named(wanted, common, first.path)
     common = [metric for metric in common if not metric.counts]
     if not common:
         raise GateError(
@@ -175,6 +178,19 @@ def _gating(common: list[Metric], wanted: str | None, first: Survey, second: Sur
         f"several columns could be the metric ({examples(list(by_name))})",
         where=first.path,
         help="name the one that decides with --metric",
+    )
+
+
+def _named(wanted: str, common: Sequence[Metric], where: str) -> Metric:
+    for metric in common:
+        if metric.name == wanted:
+            return metric
+    there = examples([metric.name for metric in common])
+    raise GateError(
+        "metric_missing",
+        f"there is no metric {quoted(wanted)} in both files (there are: {there})",
+        where=where,
+        help="name one of them",
     )
 
 

@@ -66,7 +66,16 @@ def _translate(item: Any, path: Path, model: type[BaseModel], *, hints: bool) ->
         yield Finding("missing_key", f"{dotted(path)} is missing", path=path)
     else:
         message, advice = wrong_value(kind, value, context, item["msg"])
+        if dotted(path) == "gating.margin" and kind == "greater_than_equal":
+            advice = ACCEPTED_LOSS.format(-value)
         yield Finding("wrong_value", f"{dotted(path)} {message}", advice, path)
+
+
+ACCEPTED_LOSS = (
+    "a loss that is accepted is a guardrail (mode: non_inferior, tolerance: {:g}), and what is gained "
+    "(cost, latency) is the gating metric: gate init A B --metric QUALITY --replace GAIN"
+)
+"""Where somebody would gate by non-inferiority."""
 
 
 def _unknown_key(path: Path, model: type[BaseModel], *, hints: bool) -> Finding:

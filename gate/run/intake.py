@@ -13,6 +13,7 @@ from gate.artifacts.table import ReadRequest
 from gate.measure.sanity import baseline_spread, direction_doubts
 from gate.pairing.local import pair_files
 from gate.pairing.model import NO_FILE, Artifact, MetricRule, Paired, Pairer, PairingRules, VoteRule
+from gate.pairing.readings import ERROR_RATE
 from gate.pairing.votes import JUDGE, ORDER
 from gate.policy.kinds import KINDS
 from gate.policy.model import Guardrail, Items, Policy, Rule, Watch
@@ -52,6 +53,8 @@ class Use:
     """The denominator of a ratio."""
     votes: VoteRule | None = None
     partial: bool = False
+    of_runs: bool = False
+    """Its values are whether runs failed."""
 
     @property
     def read_as(self) -> str:
@@ -68,7 +71,7 @@ class Use:
     ) -> MetricRule:
         """What pairing is told of it."""
         facts = KINDS[self.kind]
-        made = self.kind if facts.labels and facts.by_item else ""
+        made = ERROR_RATE if self.of_runs else self.kind if facts.labels and facts.by_item else ""
         kind = "binary" if facts.tested_as == "binary" else "graded"
         return MetricRule(
             kind,
@@ -126,7 +129,7 @@ def _one_file_twice(one: str | None, other: str | None, where: str) -> GateError
 
 def item_set(policy: Policy, name: str | None, files: Files, pairer: Pairer = pair_files) -> ItemSet:
     """Read both files of one set and pair them."""
-    uses = [use for use_set, use in _uses(policy) if use_set == name]
+    uses = _told_of_runs(policy, [use for use_set, use in _uses(policy) if use_set == name])
     system = policy.artifacts.system
     of_baseline, of_candidate = (
         (system, system) if system is None or isinstance(system, str) else (system.baseline, system.candidate)
@@ -184,6 +187,14 @@ def _uses(policy: Policy) -> Iterator[tuple[str | None, Use]]:
         yield from ((watch.set, second) for second in _second_columns(watch, use))
     for rule in (policy.gating, *policy.guardrails):  # last: another rule may say more of the column
         yield from ((rule.set, second) for second in _second_columns(rule, _rule_use(rule)))
+
+
+def _told_of_runs(policy: Policy, uses: list[Use]) -> list[Use]:
+    """A pass/fail ``error_rate`` is no column, unless the policy maps it to one; to watch it is the same."""
+    named = [use for use in uses if use.metric == ERROR_RATE]
+    if ERROR_RATE in policy.artifacts.mapping or not any(use.kind == "binary" for use in named):
+        return uses
+    return [replace(use, of_runs=True) if use in named else use for use in uses]
 
 
 def _second_columns(rule: Rule | Watch, use: Use) -> Iterator[Use]:
@@ -252,6 +263,7 @@ def _check_sets(wanted: set[str | None], files: Mapping[str | None, Files]) -> N
 def _request(
     policy: Policy, name: str | None, uses: list[Use], system: str | None, *, side: str
 ) -> ReadRequest:
+    uses = [use for use in uses if not use.of_runs]
     if side == "baseline":  # votes are about both sides, and stand in the candidate's file
         uses = [use for use in uses if use.votes is None]
     shown = [use for use in uses if use.candidate_only and side == "baseline"]

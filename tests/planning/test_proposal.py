@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from black_box import command
 
 from gate.artifacts.directions import direction_by_name, direction_of
 from gate.planning.first_look import first_look, look_document
@@ -197,3 +198,46 @@ def test_what_a_system_said_is_no_subset(tmp_path: Path) -> None:
     rows = rows_of(correct=lambda k: k % 2, lang=lambda k: "de" if k % 3 else "en")
     said = [[row | {"answer": f"text {(k * step) % 7}"} for k, row in enumerate(rows)] for step in (1, 2)]
     assert "# slices: {by: [lang]," in policy_of(tmp_path, *said)
+
+
+def replaced(tmp_path: Path, *, metric: str | None, gain: str) -> str:
+    rows = rows_of(n=400, correct=lambda k: int(k % 7 != 0), cost_usd=lambda k: 0.02 + 0.001 * (k % 5))
+    other = [
+        row | {"cost_usd": float(row["cost_usd"]) * 0.5, "correct": int(k % 7 != 0 or k == 14)}
+        for k, row in enumerate(rows)
+    ]
+    files = pair_of(tmp_path, rows, other)
+    return policy_text(first_look(propose(*files, metric, gain=gain), Files(*files), "error"))
+
+
+@pytest.mark.parametrize("metric", ["correct", None])
+def test_a_cheaper_candidate_keeps_the_quality_within_a_tolerance(tmp_path: Path, metric: str | None) -> None:
+    """Filled in, the proposal decides on the very files that it was made from."""
+    text = replaced(tmp_path, metric=metric, gain="cost_usd")
+    with pytest.raises(GateError):
+        loads(text)
+    text = text.replace("  margin:  ", "  margin: {relative: 0.3}", 1)
+    text = text.replace("    tolerance:  ", "    tolerance: 0.03", 1)
+    policy = loads(text).policy
+    assert (policy.gating.metric, policy.gating.direction) == ("cost_usd", "lower")
+    (rail,) = policy.guardrails
+    assert (rail.metric, rail.mode, rail.tolerance) == ("correct", "non_inferior", 0.03)
+    (tmp_path / "gate.yaml").write_text(text, encoding="utf-8")
+    done = command(
+        *("run", "--policy", tmp_path / "gate.yaml", "--baseline", tmp_path / "a.csv"),
+        *("--candidate", tmp_path / "b.csv"),
+    )
+    assert done.code == 0, done.out + done.err
+
+
+def test_a_gain_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(GateError, match="there is no metric"):
+        replaced(tmp_path, metric="correct", gain="price")
+
+
+def test_a_negative_margin_is_told_what_an_accepted_loss_is() -> None:
+    with pytest.raises(GateError) as fault:
+        loads("version: 1\nname: p\ngating: {metric: a, kind: binary, direction: higher, margin: -0.03}\n")
+    assert "at least 0" in fault.value.message
+    assert "tolerance: 0.03" in str(fault.value.help)
+    assert "--replace" in str(fault.value.help)
