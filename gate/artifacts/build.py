@@ -109,6 +109,7 @@ def build(records: Records, request: ReadRequest, source: Source) -> ItemTable:
         stated=records.stated,
         directions={name: way for name, way in records.directions.items() if name in parts.values},
         left_out=records.left_out,
+        offered=records.available,
         noted={what: int((np.asarray(flags) & ~failed).sum()) for what, flags in records.noted.items()},
     )
 

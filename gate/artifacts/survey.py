@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from gate.artifacts.content import Content, open_content
 from gate.artifacts.directions import direction_by_name
 from gate.artifacts.id_columns import id_columns, words_of
+from gate.artifacts.opening import InMemory
 from gate.artifacts.reading import chosen_format, load
 from gate.artifacts.records import ABSENT, RESERVED, Records
 from gate.artifacts.rows import chosen_rows
@@ -35,6 +37,8 @@ _CLUSTER_NAMES = (
     "passage",
     "source",
 )
+FEWEST_GROUPS = 6
+"""As many as a test of clusters needs."""
 _COUNTERS = frozenset({"index", "idx", "number", "trial", "line", "row", "rank", "seed", "epoch", "id"})
 _PLAIN = Rule("", "graded", {}, text=True)
 
@@ -139,6 +143,15 @@ def _survey(records: Records, path: str, wanted: str | None, id_name: str | None
     other = taken | {metric.name for metric in metrics} | set(records.metrics)
     texts = [name for name in columns if name not in other]
     groups = tuple(name for name in texts if _is_group(columns[name]))
+    clusters = tuple(
+        name
+        for name, cells in columns.items()
+        if name not in taken
+        and (name in groups or name.lower().endswith("id"))
+        and looks_like_cluster(name)
+        and _is_group(cells)
+    )
+    shown = (*(metric.name for metric in metrics), *groups, *clusters)
     systems = records.facts.get("systems")
     return Survey(
         path=path,
@@ -148,14 +161,13 @@ def _survey(records: Records, path: str, wanted: str | None, id_name: str | None
         id=id_name,
         repeat=repeat,
         own_repeats=records.repeats is not None,
-        clusters=tuple(name for name in groups if name.rpartition(".")[2].lower().startswith(_CLUSTER_NAMES)),
+        clusters=clusters,
         columns=groups,
         metrics=tuple(metrics),
         systems=tuple(systems) if isinstance(systems, list) else (),
         cautions=records.cautions,
         keys=keys,
-        cells={name: columns.get(name, ()) for name in (*(metric.name for metric in metrics), *groups)}
-        | {"": ids or ()},
+        cells={name: columns.get(name, ()) for name in shown} | {"": ids or ()},
     )
 
 
@@ -227,6 +239,29 @@ def _is_gap(cell: Any) -> bool:
         return not math.isfinite(cell)
     blank = isinstance(cell, str) and cell.strip().lower() in NO_VALUE
     return cell is None or cell is ABSENT or isinstance(cell, NoNumber) or blank
+
+
+def looks_like_cluster(name: str) -> bool:
+    """Whether a column's name says what items belong to."""
+    return name.rpartition(".")[2].lower().startswith(_CLUSTER_NAMES)
+
+
+def undeclared_cluster(path: str, system: str | None) -> tuple[str, int, int] | None:
+    """A column by which items seem to belong together, how many groups it has, and how many items.
+
+    None where there is none, where its groups are hardly larger than an item, or where the file is too large
+    to be looked at twice.
+    """
+    if not isinstance(path, InMemory) and Path(path).stat().st_size > SAMPLE_BYTES:
+        return None
+    found = survey(path, system=system)
+    for name in found.clusters:
+        cells = found.cells.get(name) or ()
+        group_of = dict(zip(map(str, found.cells[""]), map(str, cells), strict=False))
+        groups = len(set(group_of.values()))
+        if FEWEST_GROUPS <= groups <= len(group_of) / 2:
+            return name, groups, len(group_of)
+    return None
 
 
 def _is_group(cells: Sequence[Any]) -> bool:

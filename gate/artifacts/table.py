@@ -143,6 +143,7 @@ class ItemTable:
     watched or shown, which was the identity in histories of the first schema. Both are the same for every
     row order and file format. ascending: only where no id has several rows. directions: metric -> higher or
     lower, where the format knows. noted: in how many runs that did not fail there is something to be said.
+    offered: names of all columns and metrics of the file, as far as they are known.
     """
 
     source: Source
@@ -164,6 +165,7 @@ class ItemTable:
     directions: Mapping[str, str] = field(default_factory=dict)
     noted: Mapping[str, int] = field(default_factory=dict)
     left_out: LeftOut | None = None
+    offered: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)

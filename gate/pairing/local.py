@@ -97,4 +97,12 @@ def _copied(baseline: ItemTable, candidate: ItemTable, paths: tuple[str, str], *
 
 def _facts(table: ItemTable, mapping: Mapping[str, str]) -> SideFacts:
     scored_by = {metric: text for metric in table.values if (text := how_scored(table, metric, mapping))}
-    return SideFacts(table.source, len(table), table.identity, table.read_digest, table.directions, scored_by)
+    return SideFacts(
+        table.source,
+        len(table),
+        table.identity,
+        table.read_digest,
+        table.directions,
+        scored_by,
+        offered=table.offered,
+    )

@@ -163,7 +163,7 @@ class SideFacts:
     """What the program knows of one side beyond its values on the items. rows: runs that were read.
 
     scored_by: metric -> everything that the file states of how it was scored, as one text.
-    runs: where further runs of a baseline came from.
+    runs: where further runs of a baseline came from. offered: names of all columns of the file.
     """
 
     source: Source
@@ -173,6 +173,7 @@ class SideFacts:
     directions: Mapping[str, str]
     scored_by: Mapping[str, str] = field(default_factory=dict)
     runs: tuple[Source, ...] = ()
+    offered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from gate.planning.chances import Chance, rerun_mde
 from gate.planning.world import Key, World
 from gate.policy.model import Policy
 from gate.policy.rules import gating_id, named_guardrails
+from gate.stats.cluster_skew import insurance_cost
 from gate.stats.power import clean_items_needed
 
 TOO_RARE = 0.5
@@ -102,6 +103,10 @@ def baseline_notes(world: World, level: float) -> Iterator[Note]:
     n = world.n_items(gating)
     if n < policy.items.min:
         yield Note("few_items", f"{n} items, fewer than items.min {policy.items.min}: never a promotion")
+    clusters = world.tables[policy.gating.set].counts.n_clusters
+    cost = insurance_cost(clusters or 0) if clusters and policy.items.cluster_skew == "strict" else ""
+    if cost:
+        yield Note("insurance_cost", cost)
     mde, margin = rerun_mde(world, gating, level), policy.gating.margin
     if isinstance(margin, float) and 0 < margin < mde:
         text = "between two runs of the same system, the smallest gain that is seen 80 % of the time is"

@@ -271,8 +271,19 @@ def explained(report: Report) -> list[Line]:
 
 
 def _clusters(report: Report) -> str:
+    """How many, and what it changes that their items belong together."""
     number = report.pairing.n_clusters
-    return "" if not number else f"{count(report.gating.n, 'item')} in {count(number, 'cluster')}"
+    if not number:
+        return ""
+    found, facts = (
+        f"{count(report.gating.n, 'item')} in {count(number, 'cluster')}",
+        report.gating.clusters or {},
+    )
+    together, alone = facts.get("cluster_se"), facts.get("naive_se")
+    if not together or not alone:
+        return found
+    error, other = (voice.amount(value, report.gating) for value in (together, alone))
+    return f"{found}; standard error of the gain {error}, {other} if the items were independent"
 
 
 def cycle_details(report: Report) -> list[str]:

@@ -9,10 +9,20 @@ from dataclasses import dataclass, replace
 from gate.artifacts.declared import pass_fail_words, row_words, run_words
 from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.run_words import tells_of_runs
+from gate.artifacts.survey import looks_like_cluster, undeclared_cluster
 from gate.artifacts.table import ReadRequest
 from gate.measure.sanity import baseline_spread, direction_doubts
 from gate.pairing.local import pair_files
-from gate.pairing.model import NO_FILE, Artifact, MetricRule, Paired, Pairer, PairingRules, VoteRule
+from gate.pairing.model import (
+    NO_FILE,
+    Artifact,
+    MetricRule,
+    Paired,
+    Pairer,
+    PairingRules,
+    SideFacts,
+    VoteRule,
+)
 from gate.pairing.readings import ERROR_RATE
 from gate.pairing.votes import JUDGE, ORDER
 from gate.policy.kinds import KINDS
@@ -147,7 +157,34 @@ def item_set(policy: Policy, name: str | None, files: Files, pairer: Pairer = pa
     found = pairer(baseline, candidate, _pairing_rules(policy, name, uses))
     doubts = direction_doubts(policy, name, found.candidate.directions)
     apart = baseline_spread(policy, found.run_means) if name == policy.gating.set else ()
-    return replace(found, cautions=(*found.cautions, *doubts, *apart, *found.not_read.values()))
+    told = (
+        *found.cautions,
+        *doubts,
+        *apart,
+        *_undeclared(policy, name, files.candidate, found.candidate),
+        *found.not_read.values(),
+    )
+    return replace(found, cautions=told)
+
+
+def _undeclared(policy: Policy, name: str | None, path: str, side: SideFacts) -> Iterator[tuple[str, str]]:
+    """A column by which items seem to belong together, where the test takes them as independent."""
+    items, seen = policy.items, any(map(looks_like_cluster, side.offered))
+    if items.cluster is not None or items.unit == "seed" or not seen or name != policy.gating.set:
+        return
+    try:
+        found = undeclared_cluster(path, side.source.system)
+    except (GateError, OSError):  # the file was read as the policy says; to look at it without one may fail
+        return
+    used = {items.id, items.repeat, policy.gating.group, *_slice_columns(policy, name)}
+    if found is None or found[0] in used:
+        return
+    column, groups, n = found
+    text = f"{column!a} has {groups} values on {n} items, as if items belonged together, but items.cluster"
+    yield (
+        "cluster_undeclared",
+        f"{text} names none: if they do, the error is larger and a pass likelier by luck",
+    )
 
 
 def _refuse_ensembles(policy: Policy, name: str | None) -> None:
