@@ -12,8 +12,9 @@ from gate.estimands import estimand_of
 from gate.planning.floors import least_items_for
 from gate.planning.plan import Plan, Prices, Question, gating_planned, plan, rules_of_policy
 from gate.planning.plan_text import plan_document, said
+from gate.planning.standing import standing_rules
 from gate.planning.variances import Variances, declared, of_rerun, pilot_variances
-from gate.planning.world import Key, World, world_of
+from gate.planning.world import Key, World, not_simulated, world_of
 from gate.policy.load import load
 from gate.policy.model import Items, Policy
 from gate.report.files import refuse_inputs, write_text
@@ -28,7 +29,8 @@ examples:
   gate plan --policy gate.yaml --baseline a.jsonl --candidate b.jsonl
                                                                 the spread of a pilot, never its delta
   gate plan --margin 0.1 --kind graded --sd 0.8 --items 300     what 300 items would see
-  gate plan --margin 0.02 --cost-false 20000 --cost-missed 5000 --cost-item 0.4
+  gate plan --gain 0.04 --items 800 --cost-false 20000 --cost-missed 5000 --cost-item 0.4
+                                                                which margin is the cheapest
 
 A candidate whose true gain is the margin passes about half the time however many items there are, so the
 plan is for a true gain of two margins unless --gain says otherwise."""
@@ -59,6 +61,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--cost-false", type=float, metavar="MONEY", help="what promoting a candidate without gain costs")
     add("--cost-missed", type=float, metavar="MONEY", help="what missing one with the planned gain costs")
     add("--cost-item", type=float, default=0.0, metavar="MONEY", help="what scoring one item costs")
+    add(
+        "--retrain-sd",
+        type=float,
+        metavar="SD",
+        help="how much the true gain of one recipe varies by retrain",
+    )
     add("--good", type=float, default=0.5, metavar="SHARE", help="share of candidates that have the gain")
     add("--json", metavar="FILE", help="write the plan as JSON there; - for standard output")
 
@@ -68,7 +76,8 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     _check(args)
     if args.json and args.json != "-":
         refuse_inputs([Path(args.json)], map(Path, _given(args)))
-    question = Question(args.repeats, args.power, args.items, args.gain, _prices(args))
+    prices, sd = _prices(args), args.retrain_sd or 0.0
+    question = Question(args.repeats, args.power, args.items, args.gain, prices, sd)
     found = _without_policy(args, question) if args.policy is None else _for_policy(args, question)
     if args.json:
         text = to_json(plan_document(found))
@@ -86,8 +95,12 @@ def _given(args: argparse.Namespace) -> list[str]:
 
 
 def _without_policy(args: argparse.Namespace, question: Question) -> Plan:
-    if args.margin is None:
-        raise GateError("usage", "gate plan needs --policy FILE or --margin M", help="see gate plan --help")
+    margin = args.margin
+    if margin is None and question.prices is not None and args.gain is not None:
+        margin = args.gain / 2  # to begin with: the table of margins ends in a better one
+    if margin is None:
+        help_text = "or let costs choose the margin: --gain G --cost-false MONEY --cost-missed MONEY"
+        raise GateError("usage", "gate plan needs --policy FILE or --margin M", help=help_text)
     known = declared(binary=args.kind == "binary", discordance=args.discordance, sd=args.sd)
     if known is None:
         raise GateError(
@@ -97,7 +110,7 @@ def _without_policy(args: argparse.Namespace, question: Question) -> Plan:
     least = max(
         Items().min, least_items_for(estimand_of(args.kind).default_test(0.0, "standard"), 0.0, level)
     )
-    rule = gating_planned("gating", args.margin, "observed", level, known, question, least)
+    rule = gating_planned("gating", margin, "observed", level, known, question, least)
     return plan((rule,), question)
 
 
@@ -106,7 +119,9 @@ def _for_policy(args: argparse.Namespace, question: Question) -> Plan:
     level = float(policy_claims(rules_of(policy))["level"])
     sets = named_sets(args.set)
     world = None
-    if args.baseline:
+    if args.baseline and not (
+        args.candidate and any(map(not_simulated, (policy.gating, *policy.guardrails)))
+    ):
         world = world_of(
             policy,
             args.baseline,
@@ -116,12 +131,15 @@ def _for_policy(args: argparse.Namespace, question: Question) -> Plan:
         )
     known = _known(args, policy, world)
     rules, left_out = rules_of_policy(policy, world, known, level, question)
-    return plan(rules, question, left_out)
+    standing = () if world is None else standing_rules(policy, world, rules_of(policy).level)
+    return plan(rules, question, left_out, standing)
 
 
 def _known(args: argparse.Namespace, policy: Policy, world: World | None) -> dict[Key, Variances]:
     """The spread of each metric: of a pilot, else of a re-run, else as declared for the gating metric."""
     gating: Key = (policy.gating.set, policy.gating.metric)
+    if world is None and args.candidate:
+        return pilot_variances(policy, args.baseline, args.candidate)
     if world is None:
         found = declared(binary=policy.gating.kind == "binary", discordance=args.discordance, sd=args.sd)
         return {} if found is None else {gating: found}
@@ -171,6 +189,7 @@ _RANGES = (
     ("good", 0, 1),
     ("sd", 1 / LARGEST, LARGEST),
     ("gain", 1 / LARGEST, LARGEST),
+    ("retrain_sd", -1 / LARGEST, LARGEST),
     ("margin", -1 / LARGEST, LARGEST),
     ("items", 1, 1e9),
     ("repeats", 0, 1000),

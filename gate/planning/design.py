@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from gate.planning.rule_power import least_items, observed_rule, proof
+from gate.planning.rule_power import exact_proof, least_items, observed_rule, proof, seen_effect
+from gate.planning.standing import Standing
 from gate.planning.variances import Variances
-from gate.stats.power import items_needed, mcnemar_items_needed, smallest_effect
+from gate.stats.power import items_needed, mcnemar_items_needed
 
 RUNS = (1, 2, 3, 5, 10)
 Chance = Callable[[int, int, float], float]
@@ -47,9 +48,16 @@ class Planned:
             return observed_rule(spread, n, gain, 0.0, self.level)
         return proof(spread, n, gain, self.null_value, self.level)
 
+    def exact_chance(self, n: int, runs: int) -> float:
+        """The same for the planned change, a proof of pass/fail enumerated where that is quick."""
+        spread = self.variances.spread(runs)
+        if self.what == "observed" or not spread.exact or self.null_value == 0 or n < self.least:
+            return self.chance(n, runs, self.gain)
+        return exact_proof(spread, n, self.gain, self.null_value, self.level)
+
     def mde(self, n: int, runs: int, power: float) -> float:
         """Smallest true change against 0 that is seen with ``power``."""
-        return smallest_effect(self.variances.spread(runs).variance, n, self.level, power)
+        return seen_effect(self.variances.spread(runs), n, self.level, power)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +106,11 @@ def needs(rules: tuple[Planned, ...], runs: int, power: float) -> tuple[Need, ..
     return tuple(_need(rule, runs, target) for rule in rules)
 
 
-def row(rules: tuple[Planned, ...], n: int, runs: int, power: float) -> Row:
+def row(
+    rules: tuple[Planned, ...], n: int, runs: int, power: float, standing: tuple[Standing, ...] = ()
+) -> Row:
     """What n items give."""
-    chances = tuple(rule.chance(n, runs, rule.gain) for rule in rules)
+    chances = tuple(rule.exact_chance(n, runs) for rule in rules) + tuple(rule.chance(n) for rule in standing)
     no_gain = [rules[0].chance(n, runs, 0.0), *chances[1:]]
     return Row(n, rules[0].mde(n, runs, power), chances, together(chances), math.prod(no_gain))
 

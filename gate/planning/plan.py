@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from gate.planning.design import Need, Planned, Row, Seen, margin_seen, needs, row
 from gate.planning.floors import least_items_of
+from gate.planning.standing import Standing
 from gate.planning.variances import Variances
 from gate.planning.world import Key, World
 from gate.policy.model import Amount, Policy
@@ -15,6 +18,7 @@ from gate.values import GateError
 
 MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
 CURVE_STEPS = 13
+MARGIN_STEPS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +34,14 @@ class Prices:
 @dataclass(frozen=True, slots=True)
 class Question:
     """What the person asks. items: the number to look at, None for what the plan needs. gain: the true gain
-    to plan for in the metric's unit, None for two margins."""
+    to plan for in the metric's unit, None for two margins. retrain_sd: of the true gains of one recipe."""
 
     runs: int = 1
     power: float = 0.8
     items: int | None = None
     gain: float | None = None
     prices: Prices | None = None
+    retrain_sd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,8 @@ class Plan:
 
     items: what all rules need together, or what was asked for. curve: true gain -> chance that the gating
     rule passes with ``items``. costs: expected cost of a look for each row. left_out: rules that are not
-    planned here, with the reason.
+    planned here, with the reason. standing: rules that no number of items makes pass. margins: with prices,
+    what each would cost with ``items``; best: the one that is recommended.
     """
 
     question: Question
@@ -56,19 +62,67 @@ class Plan:
     curve: tuple[tuple[float, float], ...]
     costs: tuple[float, ...]
     left_out: tuple[tuple[str, str], ...]
+    standing: tuple[Standing, ...] = ()
+    margins: tuple[MarginRow, ...] = ()
+
+    @property
+    def best(self) -> MarginRow | None:
+        """The cheapest margin; of equal ones the larger."""
+        return min(self.margins, key=lambda row: (round(row.cost, 2), -row.margin), default=None)
 
 
-def plan(rules: tuple[Planned, ...], question: Question, left_out: tuple[tuple[str, str], ...] = ()) -> Plan:
+@dataclass(frozen=True, slots=True)
+class MarginRow:
+    """One margin: chance that a candidate without gain passes, that one with the planned gain is missed."""
+
+    margin: float
+    false_promotion: float
+    missed: float
+    cost: float
+
+
+def plan(
+    rules: tuple[Planned, ...],
+    question: Question,
+    left_out: tuple[tuple[str, str], ...] = (),
+    standing: tuple[Standing, ...] = (),
+) -> Plan:
     """Work out everything for these rules; the first one is the gating rule."""
     found = needs(rules, question.runs, question.power)
     items = question.items or _together(found)
     sizes = sorted({max(2, round(items * times)) for times in MULTIPLES})
-    rows = tuple(row(rules, n, question.runs, question.power) for n in sizes)
+    rows = tuple(row(rules, n, question.runs, question.power, standing) for n in sizes)
     costs: tuple[float, ...] = ()
     if question.prices is not None:
         costs = tuple(expected_cost(question.prices, r.n, r.no_gain, r.together[1]) for r in rows)
     seen = margin_seen(rules[0], question.runs, question.power)
-    return Plan(question, found, seen, items, rows, _curve(rules[0], items, question.runs), costs, left_out)
+    curve = _curve(rules[0], items, question.runs)
+    margins = tuple(margin_rows(rules[0], items, question))
+    return Plan(question, found, seen, items, rows, curve, costs, left_out, standing, margins)
+
+
+def margin_rows(rule: Planned, n: int, question: Question) -> Iterator[MarginRow]:
+    """Margins from 0 to the planned gain, each with both errors and its expected cost.
+
+    With a retrain SD a candidate's true gain is not what its recipe gives on average but normal around it
+    (3-point-exact Gauss-Hermite sums of order 15), so both errors are means over retrains.
+    """
+    prices = question.prices
+    if prices is None or rule.what != "observed":
+        return
+    for step in range(MARGIN_STEPS + 1):
+        tried = replace(rule, bound=rule.gain * step / MARGIN_STEPS)
+        false = _over_retrains(tried, n, question, 0.0)
+        true = _over_retrains(tried, n, question, rule.gain)
+        yield MarginRow(tried.bound, false, 1 - true, expected_cost(prices, n, false, true))
+
+
+def _over_retrains(rule: Planned, n: int, question: Question, gain: float) -> float:
+    if not question.retrain_sd:
+        return rule.chance(n, question.runs, gain)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(15)
+    chances = [rule.chance(n, question.runs, gain + question.retrain_sd * float(node)) for node in nodes]
+    return float(weights @ chances / weights.sum())
 
 
 def expected_cost(prices: Prices, n: int, false_pass: float, true_pass: float) -> float:
@@ -151,8 +205,10 @@ def _guardrails(
 ) -> Iterator[tuple[str, Planned | str]]:
     for rule, rail in named_guardrails(policy):
         key: Key = (rail.set, rail.metric)
+        if rail.mode in {"no_regression", "limit", "churn"} and world is not None:
+            continue  # see ``standing_rules``
         if rail.mode != "non_inferior" or rail.tolerance is None:
-            yield rule, f"mode {rail.mode} is no proof: gate check and gate selftest simulate it"
+            yield rule, f"mode {rail.mode} is no proof: add --baseline FILE, or see gate selftest"
         elif key not in known:
             yield rule, f"nothing says how much {rail.metric} varies: add --baseline FILE"
         else:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from gate.measure.words import count, number
@@ -25,6 +27,8 @@ def said(plan: Plan) -> Iterator[str]:
     yield from _margin(plan)
     yield ""
     yield from _rows(plan)
+    yield from _clusters(plan)
+    yield from _margins(plan)
     yield ""
     xs = [f"{gain:.3g}" for gain, _ in plan.curve]
     title = f"chance that {first.rule} passes with {count(plan.items, 'item')}, by true gain"
@@ -87,8 +91,37 @@ def _margin(plan: Plan) -> Iterator[str]:
     )
 
 
+def _clusters(plan: Plan) -> Iterator[str]:
+    size = plan.needs[0].planned.variances.cluster
+    if size is not None:
+        clusters = math.ceil(plan.items / size)
+        text = f"{clusters:,} clusters as large as the pilot's, of {size:.1f} items each"
+        yield f"  {plan.items:,} items are {text}"
+
+
+def _margins(plan: Plan) -> Iterator[str]:
+    best = plan.best
+    if best is None:
+        return
+    yield ""
+    gain = number(plan.needs[0].planned.gain)
+    yield f"margins with {count(plan.items, 'item')}, for a true gain of {gain}:"
+    rows = [["margin", "passes without a gain", "missed with it", "cost a look"]]
+    for row in plan.margins:
+        mark = "*" if row is best else ""
+        rows.append(
+            [f"{number(row.margin)}{mark}", share(row.false_promotion), share(row.missed), f"{row.cost:,.2f}"]
+        )
+    yield from table(rows)
+    yield f"  recommended margin: {number(best.margin)}, the cheapest of these at {best.cost:,.2f} a look"
+
+
+def _names(plan: Plan) -> list[str]:
+    return [*(need.planned.rule for need in plan.needs), *(rule.rule for rule in plan.standing)]
+
+
 def _rows(plan: Plan) -> Iterator[str]:
-    names = [need.planned.rule for need in plan.needs]
+    names = _names(plan)
     money = ["cost a look"] if plan.costs else []
     together = ["all, at least", "all, if independent"] if len(names) > 1 else []
     rows = [["items", "MDE", *names, *together, "without a gain", *money]]
@@ -133,6 +166,8 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "margin_seen": {"normal": plan.seen.normal, "mcnemar_exact": plan.seen.exact},
         "rows": [_row(plan, k) for k in range(len(plan.rows))],
         "curve": [{"gain": gain, "chance": chance} for gain, chance in plan.curve],
+        "margins": [asdict(row) for row in plan.margins],
+        "recommended_margin": None if plan.best is None else plan.best.margin,
         "not_planned": [{"rule": rule, "reason": reason} for rule, reason in plan.left_out],
     }
 
@@ -157,7 +192,7 @@ def _row(plan: Plan, k: int) -> dict[str, Any]:
     block: dict[str, Any] = {
         "items": found.n,
         "mde": found.mde,
-        "chances": dict(zip((need.planned.rule for need in plan.needs), found.chances, strict=True)),
+        "chances": dict(zip(_names(plan), found.chances, strict=True)),
         "all_at_least": found.together[0],
         "all_if_independent": found.together[1],
         "all_no_gain": found.no_gain,

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gate.stats.distributions import normal_quantile, normal_sf
-from gate.stats.power import binary_variance, mcnemar_power, normal_power
+from gate.stats.power import (
+    binary_variance,
+    mcnemar_power,
+    normal_power,
+    smallest_effect,
+    smallest_gain,
+    unconditional_power,
+)
+
+MOST_EXACT = 1000
+"""Items up to which a proof's chance is enumerated, and a smallest gain searched for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +47,22 @@ def observed_rule(spread: Spread, n: int, gain: float, margin: float, level: flo
     return normal_sf((bound - gain) / se) if se > 0 else float(gain >= margin)
 
 
+def seen_effect(spread: Spread, n: int, level: float, power: float) -> float:
+    """Smallest true gain over 0 that is seen: by exact McNemar for one pass/fail run, else the normal MDE."""
+    found = smallest_gain(n, spread.variance, level, power) if spread.exact and n <= MOST_EXACT else None
+    return smallest_effect(spread.variance, n, level, power) if found is None else found
+
+
 def proof(spread: Spread, n: int, gain: float, null_value: float, level: float) -> float:
     """Chance of "above ``null_value`` at the level" for a true gain, normal approximation."""
     return normal_power(spread.at(gain), n, gain - null_value, level)
+
+
+def exact_proof(spread: Spread, n: int, gain: float, null_value: float, level: float) -> float:
+    """The same by the exact unconditional test where that is enumerable in a second or so."""
+    if not spread.exact or n > MOST_EXACT:
+        return proof(spread, n, gain, null_value, level)
+    return unconditional_power(n, max(spread.variance, abs(gain)), gain, null_value, level)
 
 
 def least_items(chance: Callable[[int], float], wanted: float, most: int = 10_000_000) -> int | None:

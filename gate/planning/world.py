@@ -18,7 +18,7 @@ from gate.measure.sanity import direction_doubts
 from gate.pairing import MetricRule, PairedMetric, PairedTable
 from gate.pairing.readings import metric_of_runs
 from gate.planning.noise import Noise, noise_of, share_for_discordance
-from gate.policy.model import Policy, Systems
+from gate.policy.model import Policy, Rule, Systems
 from gate.run.intake import Files, item_sets
 from gate.values import GateError
 
@@ -160,10 +160,15 @@ def _one_system(policy: Policy) -> Policy:
     return policy.model_copy(update=update)
 
 
+def not_simulated(rule: Rule) -> bool:
+    """Whether the rule's metric is not made of one result an item and run."""
+    return rule.kind not in {"binary", "graded"}
+
+
 def refuse_kinds(policy: Policy) -> None:
     """Runs are simulated item by item, which a metric of labels and ranks is not made of."""
     for rule in (policy.gating, *policy.guardrails):
-        if rule.kind not in {"binary", "graded"}:
+        if not_simulated(rule):
             raise GateError(
                 "not_available",
                 f"{rule.metric} is of kind {rule.kind}, and results of that kind cannot be simulated",

@@ -54,18 +54,69 @@ def mcnemar_power(n: int, discordant: float, delta: float, level: float, margin:
     n items, rate of disagreement `discordant` >= |delta|, true difference delta. margin: the observed
     difference (b - c) / n must reach it as well.
     """
-    from scipy.special import bdtrc, gammaln  # noqa: PLC0415
-
     if discordant <= 0:
         return 0.0
+    s = _likely_discordant(n, discordant)
+    reach = np.ceil((s + n * margin) / 2 - 1e-9).astype(np.int64)
+    wins = np.maximum(_critical_wins(s, level), reach)
+    return _power_of(s, wins, n, discordant, delta)
+
+
+def smallest_gain(n: int, discordant: float, level: float, power: float = POWER) -> float | None:
+    """Smallest true gain that exact McNemar sees with `power`, the rate of disagreement at least the gain.
+
+    By bisection, as the power rises with the gain; None where a gain of 1 is not seen.
+    """
+
+    def seen(gain: float) -> bool:
+        return mcnemar_power(n, max(discordant, gain), gain, level) >= power
+
+    if not seen(1.0):
+        return None
+    low, high = 0.0, 1.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (low, middle) if seen(middle) else (middle, high)
+    return high
+
+
+def unconditional_power(n: int, discordant: float, delta: float, null_value: float, level: float) -> float:
+    """Exact power of the one-sided exact unconditional test of H0 "delta <= null_value", by enumeration.
+
+    For each number s of discordant pairs the least b that rejects is looked for near that of s - 1.
+    """
+    g = berger_boos_g(level)
+    s = _likely_discordant(n, discordant)
+    wins, last = np.empty_like(s), int(s[0]) // 2
+    for place, changed in enumerate(s.tolist()):
+
+        def rejects(b: int, changed: int = changed) -> bool:
+            return p_greater(b, changed - b, n, null_value, g) < level
+
+        while last > 0 and rejects(min(last - 1, changed)):
+            last = min(last - 1, changed)
+        while last <= changed and not rejects(last):
+            last += 1
+        wins[place] = last
+    return _power_of(s, wins, n, discordant, delta)
+
+
+def _likely_discordant(n: int, discordant: float) -> np.typing.NDArray[np.int64]:
+    """Numbers of discordant pairs of n; what is left out has no chance that a double could hold beside 1."""
     middle, spread = n * discordant, 10 * math.sqrt(n * discordant * (1 - discordant)) + 12
-    s = np.arange(max(0, math.floor(middle - spread)), min(n, math.ceil(middle + spread)) + 1)
+    return np.arange(max(0, math.floor(middle - spread)), min(n, math.ceil(middle + spread)) + 1)
+
+
+def _power_of(
+    s: np.typing.NDArray[np.int64], wins: np.typing.NDArray[np.int64], n: int, discordant: float, delta: float
+) -> float:
+    """P(b >= wins(s)) over the law of s = b + c; wins above s: never."""
+    from scipy.special import bdtrc, gammaln  # noqa: PLC0415
+
     rest = math.log1p(-discordant) if discordant < 1 else -math.inf
     with np.errstate(invalid="ignore"):
         missing = np.where(n - s > 0, (n - s) * rest, 0.0)
     log_mass = gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1) + s * math.log(discordant) + missing
-    reach = np.ceil((s + n * margin) / 2 - 1e-9).astype(np.int64)
-    wins = np.maximum(_critical_wins(s, level), reach)
     share = min(1.0, max(0.0, (discordant + delta) / (2 * discordant)))
     reject = np.where(wins <= s, np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), s, share), 1.0), 0.0)
     return min(1.0, float(np.sum(np.exp(log_mass) * reject)))
