@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from gate.cycles.attempt import Attempt
 from gate.cycles.items import item_set
-from gate.pairing.model import NO_FILE, SideFacts
-from gate.run.intake import ItemSet
+from gate.pairing.model import NO_FILE
+from gate.run.intake import ItemSet, system_of
 
 if TYPE_CHECKING:
     from gate.policy.model import Policy
@@ -65,7 +65,7 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
         candidate_digest=read_digest(sets, "candidate"),
         baseline_identity=artifact_digest(policy, sets, "baseline"),
         candidate_identity=candidate,
-        baseline_id=recordable(request.baseline_id or _system(gating.baseline)),
+        baseline_id=recordable(request.baseline_id or system_of(gating.baseline)),
         candidate_id=recordable(gating.candidate.source.system or ""),
         identical=gating.table.identical,
         artifacts_time=earliest_time(sets),
@@ -73,11 +73,6 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
         policy_time=request.policy_since() if earliest_time(sets) else "",
         **known,
     )
-
-
-def _system(side: SideFacts) -> str:
-    """What the artifact calls its system."""
-    return str(side.source.system or side.source.facts.get("model") or "")
 
 
 def recordable(text: str) -> str:

@@ -109,7 +109,23 @@ def item_sets(
         name: item_set(policy, name, files[name], pairer) for name in sorted(wanted, key=lambda s: s or "")
     }
     _refuse_copies({name: files[name] for name in found})
-    return found
+    return {name: _of_one_system(name, one, found[None]) for name, one in found.items()}
+
+
+def _of_one_system(name: str | None, named: ItemSet, main: ItemSet) -> ItemSet:
+    """A named set is about the two systems of the main files; that it is not is said where files tell."""
+    told = []
+    for side in ("baseline", "candidate"):
+        here, there = (system_of(getattr(one, side)) for one in (named, main))
+        if name is not None and here and there and here != there:
+            text = f"the {side} of the item set {name!a} is {here!a}, and of the main files {there!a}"
+            told.append(("set_of_another_system", f"{text}: one verdict is about one pair of systems"))
+    return replace(named, cautions=(*named.cautions, *told)) if told else named
+
+
+def system_of(side: SideFacts) -> str:
+    """What the artifact calls its system; empty where it does not."""
+    return str(side.source.system or side.source.facts.get("model") or "")
 
 
 def _refuse_copies(sets: Mapping[str | None, Files]) -> None:
