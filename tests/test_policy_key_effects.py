@@ -670,6 +670,9 @@ EFFECTS = [
         ALL_GAIN,
         {"items": {"cluster": "doc"}, "gating": {"assurance": "guaranteed"}},
     ),
+    # a look in stages needs a history, and futility needs stages
+    Effect("Items.stages", None, [0.5, 1.0], ("promote", "error")),
+    Effect("Items.futility", None, 0.1, ("promote", "error")),
     Effect("Items.repeat", None, "run", ("error", "promote"), REPEATS),
     Effect(
         "Items.label",
@@ -819,6 +822,25 @@ EFFECTS = [
         ("promote", "hold"),
         before=(counts(20, 5, 175),),
         history="new",
+    ),
+    Effect(
+        "Policy.report",
+        None,
+        {"cost_per_item": 0.5},
+        ("promote", "promote"),
+        given={"items": {"stages": [0.5, 1.0]}},
+        shows="stages.saved_cost",
+        history="new",
+    ),
+    Effect(
+        "Reporting.cost_per_item",
+        None,
+        0.5,
+        ("promote", "promote"),
+        given={"items": {"stages": [0.5, 1.0]}},
+        shows="stages.saved_cost",
+        history="new",
+        path=("report", "cost_per_item"),
     ),
     # a baseline from a store
     Effect("Policy.baseline", None, {"name": "main"}, ("promote", "error")),

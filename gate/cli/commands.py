@@ -17,6 +17,7 @@ COMMANDS = {
     "demo": "why two means decide nothing, in one screen; needs no file",
     "init": "propose a commented policy from two result files",
     "check": "validate a policy and say what it can and cannot claim",
+    "stages": "which items to score before the first look, where a policy has stages",
     "plan": "how many items a decision needs, before anything is scored",
     "selftest": "plant regressions and gains, and say what a policy catches",
     "aa": "two runs of one system: the noise floor, and how often a policy takes noise for a gain",

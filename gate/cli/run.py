@@ -16,7 +16,7 @@ from gate.cli.streams import Streams, colours
 from gate.pairing.model import NO_FILE
 from gate.policy.load import LoadedPolicy, load
 from gate.report.files import check_outputs, report_files, write_reports, write_text
-from gate.report.model import Report, Reports, error_report, to_json
+from gate.report.model import Report, Reports, error_report, reports_of, to_json
 from gate.run import Files, Request, evaluate
 from gate.run.request import forgiven_verdicts, further_runs, named_sets
 from gate.run.stored import from_store
@@ -89,6 +89,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write at most 1 KB of JSON there, for coding agents and chats; - for standard output",
     )
+    add(
+        "--next",
+        metavar="FILE",
+        help="write the ids to score next there, one a line; empty where no stage asks for more",
+    )
     lengths(parser)
     add(
         "--exit-zero-on",
@@ -143,7 +148,7 @@ def _checkout_since(policy: LoadedPolicy) -> str:
 
 
 def _outputs(args: argparse.Namespace) -> Iterator[Path]:
-    for name in (args.json, args.json_summary):
+    for name in (args.json, args.json_summary, args.next):
         if name and name != "-":
             yield Path(name)
     if args.report_dir:
@@ -174,6 +179,9 @@ def _deliver(report: Report | Reports, args: argparse.Namespace, streams: Stream
         write_text(Path(args.json), to_json(report))
     if args.json_summary and args.json_summary != "-":
         write_text(Path(args.json_summary), brief(report))
+    if args.next:
+        found = (one.stages.next for one in reports_of(report) if one.stages and one.stages.next)
+        write_text(Path(args.next), "".join(f"{item}\n" for each in found for item in each.ids))
     if "-" in {args.json, args.json_summary}:
         streams.print(to_json(report) if args.json == "-" else brief(report))
         return

@@ -27,6 +27,7 @@ class Outcome:
     rule, in its unit. result: further numbers to keep, flat (n, b, c, low, high, p, ...). waived: rules
     that an active waiver excused. revealed: numbers were asked for although the policy hides them.
     blessed: ``NAME:SHA256`` of results in a store that become the baseline if this is a promotion.
+    continues: a stage that asks for more items.
     """
 
     status: str
@@ -36,6 +37,7 @@ class Outcome:
     waived: tuple[str, ...] = ()
     revealed: bool = False
     blessed: str = ""
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +156,19 @@ def provisional(look: Look, status: str, outcome: Outcome, held: str = "") -> Re
         look_no=look.number,
         level=look.level,
         missed=look.missed,
-        state={**look.identities, **({"held": held} if held else {})},
+        state={**look.identities, **({"held": held} if held else {}), **_stage(look, outcome)},
         status=status,
         result=result,
     )
+
+
+def _stage(look: Look, outcome: Outcome) -> dict[str, Scalar]:
+    """What the next stage must find again."""
+    stage = look.attempt.stage
+    if stage is None:
+        return {}
+    going_on = {"continues": True} if outcome.continues else {}
+    return {"stage": stage.number, "stages": stage.of, **going_on}
 
 
 def _counted(series: list[Record], look: Look, order: Order, outcome: Record) -> Streak:

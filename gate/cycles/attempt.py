@@ -28,6 +28,7 @@ class Rules:
     on_baseline_fall: str = "flag"
     challengers: int | None = None
     policy_first: bool = False
+    staged: bool = False
     alpha: float = 0.05
     by_seed: bool = False
 
@@ -41,7 +42,8 @@ class Rules:
         """Whether a verdict rests on more than this evaluation."""
         fresh = self.windows == "fresh"  # only a history knows which items were seen
         fallen = self.on_baseline_fall == "hold"  # and how the baseline did before
-        return self.required > 1 or self.looks is not None or fresh or self.history_required or fallen
+        more = fresh or self.history_required or fallen or self.staged
+        return self.required > 1 or self.looks is not None or more
 
 
 def rules_of(policy: Policy) -> Rules:
@@ -59,9 +61,24 @@ def rules_of(policy: Policy) -> Rules:
         on_baseline_fall=cycles.on_baseline_fall,
         challengers=policy.challengers,
         policy_first=cycles.policy_first,
+        staged=policy.items.stages is not None,
         alpha=policy.alpha,
         by_seed=policy.items.unit == "seed",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlace:
+    """Where a staged evaluation stands. evaluation: one name for all of its stages, from the policy, the
+    universe, the baseline and the candidate's first items. number: 1 is the first, of `of`.
+
+    prefixes: the candidate's identity on the items of each stage up to this one.
+    """
+
+    evaluation: str
+    number: int
+    of: int
+    prefixes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +92,7 @@ class Attempt:
     identical: same bytes and same system on both sides. ci: run_id, run_attempt, sha, ref, actor.
     artifacts_time: earliest run time that the artifacts state, ISO; dated: whether all of them state one.
     policy_time: when the policy's deciding part was committed, ISO, if known.
+    stage: where only a part of the items is looked at; then ``items`` are all of them.
     """
 
     cycle: str
@@ -95,6 +113,7 @@ class Attempt:
     policy_time: str = ""
     baseline_identity: str = ""
     candidate_identity: str = ""
+    stage: StagePlace | None = None
 
     @property
     def identities(self) -> dict[str, str]:
@@ -112,6 +131,8 @@ class Attempt:
 
 def look_id(attempts: Sequence[Attempt]) -> str:
     """One name for one look: the same artifacts under the same deciding policy, whoever runs it when."""
+    if attempts[0].stage is not None:
+        return attempts[0].stage.evaluation
     known = [attempt.identities for attempt in attempts]
     return _look_id(attempts[0], known[0]["baseline"], [sides["candidate"] for sides in known])
 

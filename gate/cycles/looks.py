@@ -13,11 +13,14 @@ from gate.cycles.counted_looks import counted_looks, item_sets, missed_attempts
 from gate.cycles.items import connected, overlapping
 from gate.cycles.levels import level_rule
 from gate.cycles.record import Record
+from gate.cycles.staged import evaluation_closed, refuse_other_stages
 from gate.cycles.streak import is_rescore, least_favourable, series_of
 from gate.safe import quoted
 from gate.values import Caution
 
-FAULTS: Final = frozenset({"window_not_fresh", "items_shrank", "worn_out", "policy_not_first"})
+FAULTS: Final = frozenset(
+    {"window_not_fresh", "items_shrank", "worn_out", "policy_not_first", "evaluation_closed"}
+)
 """What :func:`_faults` can find."""
 
 
@@ -74,6 +77,8 @@ def _plan(history: History, attempt: Attempt, rules: Rules, name: str) -> Look:
         level, window = replay.level or rules.level, replay.holdout["kind"]
         faults = _recorded_faults(history, replay)
         return Look(replay.id, attempt, rules, replay.look_no, level, window, replay=replay, faults=faults)
+    if attempt.stage is not None:
+        refuse_other_stages(history.records, attempt, attempt.stage)
     place = _place(history, attempt, rules, name)
     series = series_of(history, attempt)
     rescore = is_rescore(series, attempt, place.window)
@@ -175,6 +180,7 @@ def _faults(
         found.append(Caution("window_not_fresh", f"{text}; score items that no look has seen"))
     if not rules.may_shrink:
         found.append(history_cautions.items_shrank(latest(history, _promoted(series)), attempt))
+    found.append(evaluation_closed(history.records, attempt))
     if rules.policy_first:
         found.append(history_cautions.policy_not_first(history.records, attempt))
     if _worn(rules, place) > 3 and not rules.allow_worn:

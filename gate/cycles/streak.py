@@ -36,6 +36,8 @@ class Streak:
         self._compare_baselines(outcome)
         if outcome.state.get("held"):
             return  # neither a pass nor a failure, and the cycle may be scored again
+        if continues(outcome):
+            return
         if outcome.status != "pass":
             self.reset(_ending(outcome))
         elif outcome.cycle not in self.cycles and (
@@ -60,6 +62,11 @@ class Streak:
             self.reset(f"{words} in cycle {quoted(outcome.cycle)}{was}")
         self.baselines[items] = digest
         self.system = name or self.system
+
+
+def continues(outcome: Record) -> bool:
+    """Whether it is a stage at which more items were asked for: neither a pass nor a failure."""
+    return bool(outcome.state.get("continues"))
 
 
 def series_of(history: History, attempt: Attempt) -> list[Record]:
@@ -89,6 +96,7 @@ def is_rescore(series: Sequence[Record], attempt: Attempt, window: str) -> bool:
         record.kind == "outcome"
         and record.candidate["lineage"] == attempt.lineage
         and not record.state.get("held")
+        and not continues(record)
         for record in series
         if record.cycle == cycle or not names.isdisjoint(candidate_names(record))
     )
@@ -195,6 +203,8 @@ def _ending(event: Record) -> str:
     cycle = f"cycle {quoted(event.cycle)}"
     if event.kind == "intent":
         return f"the look of {cycle} was begun and never finished"
+    if continues(event):
+        return f"the evaluation of {cycle} was left at a stage"
     if event.status != "pass":
         return f"{cycle} {'failed' if event.status == 'fail' else 'was inconclusive'}"
     return f"{cycle} was promoted, and a promotion ends its streak"
@@ -203,12 +213,16 @@ def _ending(event: Record) -> str:
 def _events(series: Sequence[Record], metric: str, look: str, order: Order) -> list[tuple[Record, Record]]:
     """What moves a streak, each with the record at whose place it counts.
 
-    The last word of each outcome in its first place, and looks that never ended.
+    The last word of each outcome in its first place, and looks that never ended: a stage that continues moves
+    nothing, unless its evaluation was left there.
     """
     outcomes = [record for record in series if record.kind == "outcome"]
-    finished = {record.id for record in outcomes}
+    ended = {record.id for record in outcomes if not continues(record)} | {look}
+    outcomes = [record for record in outcomes if not (continues(record) and record.id in ended)]
+    finished = {record.id for record in series if record.kind == "outcome"}
+    one_word_each = len({record.id for record in outcomes}) == len(outcomes)
     unfinished = {record.id for record in series if record.kind == "intent"} - finished - {look}
-    if not unfinished and len(finished) == len(outcomes):
+    if not unfinished and one_word_each:
         return [(record, record) for record in outcomes]
     words: dict[tuple[str, str], list[Record]] = {}
     for record in outcomes:

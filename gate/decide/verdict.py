@@ -298,8 +298,13 @@ def decided(
             for reason in reasons
         ]
         faults = ()
+    return in_order((*faults, *reasons))
+
+
+def in_order(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    """As a person should read them; alike ones as they stand."""
     order = (FAIL, INCONCLUSIVE, WAIVED, PASS, NOT_DECIDED, NOT_GATED)
-    return tuple(sorted((*faults, *reasons), key=lambda reason: order.index(reason.status)))
+    return tuple(sorted(reasons, key=lambda reason: order.index(reason.status)))
 
 
 def _waive(reason: Reason, waivers: Mapping[str, str]) -> Reason:

@@ -40,8 +40,8 @@ class Session:
         if self.store is None and rules.needs_history:
             raise GateError(
                 "history_needed",
-                "required above 1, looks, fresh windows, history_required and on_baseline_fall: hold need a "
-                "history (none was given)",
+                "required above 1, looks, stages, fresh windows, history_required and on_baseline_fall: hold "
+                "need a history (none was given)",
                 help="give one with --history FILE",
             )
         if self.store is None or self.read_only:

@@ -15,6 +15,7 @@ from gate.measure.model import Comparison, Limited, Tested
 from gate.measure.one_sided import must_pass
 from gate.measure.sanity import doubts
 from gate.measure.setting import Setting, own_table
+from gate.measure.staged import Stage, at_stage
 from gate.measure.unread import UnreadRuns, unread_runs
 from gate.pairing import PairedTable
 from gate.pairing.model import IndexArray
@@ -36,24 +37,19 @@ class Measured:
     unread: UnreadRuns
 
 
-def measure(policy: Policy, tables: Tables, level: float) -> Measured:
-    """Apply every rule. level: one-sided, for claims; vetoes always use that of a single look."""
-    seeds = policy.items.unit == "seed"
-    items = policy.items
-    setting = Setting(
-        level,
-        rules_of(policy).level,
-        items.min,
-        seeds,
-        items.max_flaky_share,
-        items.cluster_skew,
-        items.max_cluster,
-    )
+def measure(policy: Policy, tables: Tables, level: float, stage: Stage | None = None) -> Measured:
+    """Apply every rule. level: one-sided, for claims; vetoes always use that of a single look.
+
+    stage: where only a part of the items is looked at; then claims have the nominal level of that stage.
+    """
+    setting = setting_of(policy, level)
     table = tables[policy.gating.set]
-    comparisons = [rules.gating(policy.gating, gating_id(policy), table, setting)]
-    comparisons += [
-        rules.guardrail(rail, rule, tables[rail.set], setting) for rule, rail in named_guardrails(policy)
-    ]
+    at = at_stage(policy.gating, table, setting, stage)
+    comparisons = [rules.gating(policy.gating, gating_id(policy), table, at)]
+    for rule, rail in named_guardrails(policy):
+        claims = rail.mode not in {"no_regression", "churn"} and (rail.mode != "limit" or rail.proven)
+        at = at_stage(rail, tables[rail.set], setting, stage if claims else None)
+        comparisons.append(rules.guardrail(rail, rule, tables[rail.set], at))
     if policy.items.must_pass is not None:
         wanted = _must_pass_items(policy, table)
         comparisons.append(must_pass(policy.gating, MUST_PASS, table, wanted))
@@ -67,6 +63,20 @@ def measure(policy: Policy, tables: Tables, level: float) -> Measured:
     comparisons = [_told(c, tables[c.asked.set], doubted.get(c.rule, [])) for c in comparisons]
     not_assessed = (*absent, *_no_reference(comparisons[0]), *_not_gated(comparisons))
     return Measured(tuple(comparisons), not_assessed, unread_runs(tables))
+
+
+def setting_of(policy: Policy, level: float) -> Setting:
+    """What every rule shares, at this one-sided level for claims."""
+    items = policy.items
+    return Setting(
+        level,
+        rules_of(policy).level,
+        items.min,
+        items.unit == "seed",
+        items.max_flaky_share,
+        items.cluster_skew,
+        items.max_cluster,
+    )
 
 
 def _seen(c: Comparison) -> float | None:

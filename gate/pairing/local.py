@@ -16,6 +16,7 @@ from gate.pairing.gold import scored
 from gate.pairing.model import NO_FILE, Artifact, Paired, PairingRules, SideFacts
 from gate.pairing.pooled import pooled, refuse_copies, run_means
 from gate.pairing.readings import ERROR_RATE
+from gate.pairing.stages import staged_sides
 from gate.pairing.votes import counted
 
 
@@ -26,6 +27,10 @@ def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRul
     if baseline is None:
         runs = [_without_values(second)]
     first = runs[0] if len(runs) == 1 else pooled(runs)
+    whole, staged = first, None
+    if rules.stages is not None:
+        staged, first, second = staged_sides(first, second, rules.stages, candidate.wanted)
+        runs = [first]
     not_read = _not_read(rules, first, second)
     graded = {name: rule.scale for name, rule in rules.metrics.items() if rule.kind != "binary"}
     watched = frozenset(name for name, rule in rules.metrics.items() if not rule.decides)
@@ -47,10 +52,10 @@ def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRul
     table = pair(first, second, replace(rules, metrics=metrics), votes)
     paths = (NO_FILE if baseline is None else baseline.path, candidate.path)
     identical = table.identical or _copied(first, second, paths, any_order=rules.copies_in_any_order)
-    known = replace(_facts(first, wanted.mapping), runs=tuple(run.source for run in runs[1:]))
+    known = replace(_facts(whole, wanted.mapping), runs=tuple(run.source for run in runs[1:]))
     facts = (known, _facts(second, wanted.mapping))
     means = {name: run_means(runs, second, name) for name in metrics} if runs[1:] else {}
-    return Paired(*facts, replace(table, identical=identical), cautions, not_read, means)
+    return Paired(*facts, replace(table, identical=identical), cautions, not_read, means, staged)
 
 
 def _read(baseline: Artifact | None, candidate: Artifact) -> tuple[ItemTable, ...]:

@@ -60,11 +60,20 @@ class MetricRule:
 
 
 @dataclass(frozen=True, slots=True)
+class StageRules:
+    """items.stages, and the digest that fixes the order. None of them is chosen after a score is known."""
+
+    fractions: tuple[float, ...]
+    decision_digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class PairingRules:
     """What the policy says about items (``items.*``), reduced to what pairing needs.
 
     copies_in_any_order: a copy with its rows in another order is the same run too. label_words: what labels
-    mean beside 0/1 and true/false. yes_no: a metric needs them to be one or the other.
+    mean beside 0/1 and true/false. yes_no: a metric needs them to be one or the other. stages: where only a
+    part of the items is looked at.
     """
 
     metrics: Mapping[str, MetricRule]
@@ -79,6 +88,7 @@ class PairingRules:
     copies_in_any_order: bool = False
     label_words: Mapping[str, float] = field(default_factory=dict)
     yes_no: bool = False
+    stages: StageRules | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +187,52 @@ class SideFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class StageLook:
+    """The stage that a candidate's ids reach.
+
+    stage: 1 is the first. sizes: n_k of every stage. prefix: the ids that are looked at, in their order.
+    following: those that the next stage asks for; empty at the last. beyond: ids of the candidate that are
+    not read.
+    """
+
+    stage: int
+    sizes: tuple[int, ...]
+    prefix: tuple[str, ...]
+    following: tuple[str, ...]
+    beyond: int
+
+    @property
+    def last(self) -> bool:
+        """Whether no stage comes after this one."""
+        return self.stage == len(self.sizes)
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """Information n_k / N of every stage."""
+        return tuple(size / self.sizes[-1] for size in self.sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Which part of a universe was paired.
+
+    universe: all ids of the baseline, ascending; universe_digest: over them. prefixes: the candidate's
+    identity on the items of every stage so far, by which a history sees that earlier items did not change.
+    """
+
+    look: StageLook
+    universe: ObjectArray
+    universe_digest: str
+    prefixes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Paired:
     """One item set, read and paired. cautions: (code, message) about the two sides beside each other.
 
     not_read: watched metrics that no test can weigh, each with its caution. run_means: metric -> the mean of
-    each of several runs of a baseline, then of the candidate, on the items that all of them have.
+    each of several runs of a baseline, then of the candidate, on the items that all of them have. staged:
+    where the policy has stages.
     """
 
     baseline: SideFacts
@@ -190,6 +241,7 @@ class Paired:
     cautions: tuple[tuple[str, str], ...] = ()
     not_read: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     run_means: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    staged: Staged | None = None
 
 
 class Pairer(Protocol):

@@ -41,6 +41,7 @@ def between_sections(p: Policy) -> Iterator[Finding]:
     yield from _slices(p)
     yield from _tails(p)
     yield from _cycles(p)
+    yield from _stages(p)
     yield from _waivers(p)
     if p.bless is not None and p.baseline is None:
         advice = "add baseline: {name: NAME}"
@@ -127,6 +128,38 @@ def _whole_set(p: Policy, path: Path, rule: Rule) -> Iterator[Finding]:
     if items.must_pass is not None and path == ("gating",):
         message = f"{name} has no value of one item, so no item can be said to fail"
         yield conflict(message, "items", "must_pass", advice="leave must_pass out")
+
+
+def _stages(p: Policy) -> Iterator[Finding]:
+    """What a look at a part of the items cannot decide yet."""
+    if p.items.stages is None:
+        return
+    for path, rule in _rules(p):
+        if not KINDS[rule.kind].by_item or rule.group is not None:
+            yield conflict(f"{KINDS[rule.kind].name} has no stages", *path, "kind", advice=_NO_STAGES)
+        if rule.kind == "preference":
+            yield conflict("votes have no stages", *path, "kind", advice=_NO_STAGES)
+        if rule.set is not None:
+            message = "the stages are those of the main files, a set has files of its own"
+            yield conflict(message, *path, "set", advice=_NO_STAGES)
+    if p.challengers is not None:
+        message = "stages follow one candidate, challengers are several"
+        yield conflict(message, "challengers", advice=_NO_STAGES)
+    if p.slices is not None and p.slices.named:
+        message = "a named slice need not be in an early stage"
+        yield conflict(message, "slices", "named", advice="leave slices.named out")
+    if p.slices is not None and p.slices.mode != "no_regression":
+        message = "slices that are proven have no level of their own at a stage"
+        yield conflict(message, "slices", "mode", advice=_NO_STAGES)
+    if p.cycles.feedback == "verdict":
+        message = "a stage that continues tells of the scores, and feedback: verdict hides them"
+        yield conflict(message, "cycles", "feedback", advice=_NO_STAGES)
+    if p.items.futility is not None and not amount(p.gating.margin) > 0:
+        message = "futility needs a planned gain: a margin above 0"
+        yield conflict(message, "items", "futility", advice="leave futility out")
+
+
+_NO_STAGES = "leave items.stages out"
 
 
 def _twice(p: Policy) -> Iterator[Finding]:

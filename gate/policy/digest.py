@@ -8,7 +8,7 @@ from typing import Any
 
 from gate.policy.model import Policy
 
-NOT_DECIDING = frozenset({"name", "watch", "waivers", "bless"})
+NOT_DECIDING = frozenset({"name", "watch", "waivers", "bless", "report"})
 """Top-level keys that may change without starting a streak anew."""
 
 

@@ -19,6 +19,7 @@ from gate.policy.kinds import KEYS, KINDS, kinds_with
 from gate.policy.methods import IntervalMethod, Test, takes_margin
 from gate.safe import quoted
 from gate.stats.methods import METHODS
+from gate.stats.spending import MOST_STAGES
 from gate.values import Kind as MetricKind
 
 Direction = Literal["higher", "lower"]
@@ -258,6 +259,14 @@ class Items(Model):
     may_shrink: Annotated[
         bool, Field(description="The item set may be smaller than at the last promotion.")
     ] = False
+    stages: Annotated[
+        list[Annotated[float, Field(gt=0, le=1)]] | None,
+        Field(description="Shares of the items after which a look may decide; rising, the last is 1."),
+    ] = None
+    futility: Annotated[
+        float | None,
+        Field(gt=0, lt=1, description="A stage stops where the chance to promote is below it."),
+    ] = None
 
     @property
     def reduction(self) -> str:
@@ -399,6 +408,12 @@ class Judge(Model):
             yield _missing("judge needs min_kappa or max_delta_bias", advice)
 
 
+class Reporting(Model):
+    """What the report may say of costs; nothing here decides."""
+
+    cost_per_item: Annotated[float | None, Field(gt=0, description="What scoring one item costs.")] = None
+
+
 class Waiver(Model):
     """A fail that an owner accepts until a date."""
 
@@ -440,6 +455,7 @@ class Policy(Model):
         Field(description="on_promote: a promoted candidate's results are the next baseline."),
     ] = None
     show: Annotated[list[Name], Field(description="Fields printed with a changed item.")] = []
+    report: Annotated[Reporting | None, Field(description="What the report says beside the verdict.")] = None
     waivers: Annotated[list[Waiver], Field(description="Fails accepted until a date.")] = []
 
 
@@ -684,6 +700,26 @@ def _items(i: Items) -> Iterator[Finding]:
         yield conflict("with missing: error nothing may be missing", "max_missing", advice=advice)
     if i.unit == "seed" and i.min < 5:
         yield conflict(f"with unit: seed, min is at least 5 (found {i.min})", "min")
+    yield from _stages(i)
+
+
+def _stages(i: Items) -> Iterator[Finding]:
+    """Stages of one evaluation, and what would let outcomes choose its items."""
+    if i.stages is None:
+        if i.futility is not None:
+            yield conflict("futility stops a stage, and there are none", "futility", advice="declare stages")
+        return
+    if i.stages != sorted(set(i.stages)) or i.stages[-1:] != [1.0] or not 2 <= len(i.stages) <= MOST_STAGES:
+        message = f"stages are 2 to {MOST_STAGES} rising shares of the items, the last is 1"
+        yield conflict(message, "stages", advice="for example [0.2, 0.4, 0.6, 0.8, 1.0]")
+    if i.missing == "drop":
+        yield conflict("with missing: drop the outcomes would choose the items of a stage", "missing",
+                       advice="missing: error or worst")  # fmt: skip
+    if i.unit == "seed":
+        yield conflict("seeds are too few for stages", "stages")
+    if i.must_pass is not None:
+        message = "must_pass items need not be in an early stage, so no stage could promote"
+        yield conflict(message, "must_pass", advice="leave items.stages out, or must_pass")
 
 
 def _artifacts(a: Artifacts) -> Iterator[Finding]:

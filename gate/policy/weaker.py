@@ -20,6 +20,7 @@ from gate.policy.model import (
     Items,
     Judge,
     Policy,
+    Reporting,
     Slices,
     Waiver,
 )
@@ -123,6 +124,8 @@ JUDGES: Mapping[type[Model], Mapping[str, Weighed]] = {
         "max_error_rate": (s.larger_is_weaker, "more runs may fail"),
         "max_flaky_share": (s.larger_is_weaker, "more of the gain may lie on flaky items"),
         "may_shrink": (s.on_is_weaker, "the item set may shrink"),
+        "stages": (s.not_comparable, "the items are looked at in other stages"),
+        "futility": (s.not_comparable, "hopeless candidates stop elsewhere"),
     },
     Cycles: {
         "required": (s.smaller_is_weaker, "fewer passing cycles are enough"),
@@ -163,12 +166,13 @@ JUDGES: Mapping[type[Model], Mapping[str, Weighed]] = {
 SILENT: Mapping[type[Model], frozenset[str]] = {
     # Not deciding, or walked into below.
     Policy: frozenset(
-        {"version", "owner", "watch", "show", "bless"}
+        {"version", "owner", "watch", "show", "bless", "report"}
         | {"gating", "guardrails", "slices", "items", "cycles", "artifacts", "waivers", "baseline", "judge"}
     ),
     Gating: frozenset({"interval"}),
     Guardrail: frozenset({"interval"}),
     Waiver: frozenset({"rule", "owner", "reason"}),
+    Reporting: frozenset({"cost_per_item"}),
 }
 
 

@@ -358,6 +358,53 @@ class Provenance(Sources, frozen=True):
     baseline_runs: tuple[Source, ...] | None = None
 
 
+class NextItems(Block, frozen=True):
+    """What to score next, in the order that the policy's digest fixes.
+
+    digest: SHA-256 of the list, one a line.
+    """
+
+    n: Count
+    digest: str
+    ids: tuple[str, ...]
+
+
+class Stages(Block, frozen=True):
+    """One look that decides after a part of the items.
+
+    sizes: items of every stage; the last is the universe. level: one-sided, of the whole evaluation; spent:
+    of it, by this stage, if nothing is better. nominal_level: what p and interval of the gating rule are held
+    to at this stage, so that the intervals of all stages hold together. boundary_wins, boundary_z: the least
+    that promotes; null where nothing does. p_value: one-sided, after stopping here, earlier stages being
+    better; null where the stage continues. gain_low, gain_median, gain_high: of the gain, respecting the
+    stopping, for exact McNemar. conditional_power: the chance to promote by the last stage if the true gain
+    is planned_gain. beyond: ids of the candidate that were not read. saved_items, saved_cost: against scoring
+    all.
+    """
+
+    stage: Count
+    of: Count
+    sizes: tuple[Count, ...]
+    n: Count
+    move: Literal["promote", "block", "futile", "continue", "end"]
+    level: Share
+    nominal_level: float | None
+    spent: float | None
+    boundary_wins: Count | None
+    boundary_z: float | None
+    p_value: Share | None
+    gain_low: float | None
+    gain_median: float | None
+    gain_high: float | None
+    planned_gain: float | None
+    conditional_power: Share | None
+    beyond: Count
+    saved_items: Count
+    saved_share: Share
+    saved_cost: float | None
+    next: NextItems | None
+
+
 class Report(Block, frozen=True, tag_field="schema", tag="gate.report/1", kw_only=True):
     """One candidate's verdict with everything behind it."""
 
@@ -383,6 +430,7 @@ class Report(Block, frozen=True, tag_field="schema", tag="gate.report/1", kw_onl
     provenance: Provenance
     signature: str
     decides: Decides = True
+    stages: Stages | None = None
 
 
 class Reports(Block, frozen=True, tag_field="schema", tag="gate.reports/1"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gate.decide.verdict import Reason
-from gate.measure.words import count, p_value
+from gate.measure.words import count, number, p_value
 from gate.policy.kinds import KINDS
 from gate.report import voice
 from gate.report.figures import confidence, percent, probability, whole
@@ -19,6 +19,7 @@ from gate.report.model import (
     Gating,
     Report,
     Reports,
+    Stages,
 )
 from gate.report.statements import moved_word, name_of, statement, watched
 from gate.report.terms import GRAVITY, gravity
@@ -248,7 +249,25 @@ def cycles(report: Report) -> str:
     if block.held:
         return f"{text} (this one is held: {block.held})"
     anew = block.restarted and passed < required
-    return f"{text} (counted anew: {block.restarted})" if anew else text
+    text = f"{text} (counted anew: {block.restarted})" if anew else text
+    return f"{text}; {stages(report.stages)}" if report.stages else text
+
+
+def stages(block: Stages) -> str:
+    """How far a staged look has come, what it is held to and what stopping saved."""
+    text = f"stage {block.stage} of {block.of} ({block.n:,} of {block.sizes[-1]:,} items): "
+    if block.next:
+        return f"{text}continue with {count(block.next.n, 'item')}"
+    text += {"end": "the last", "futile": "stopped, hopeless"}.get(block.move, f"stopped, {block.move}")
+    if block.p_value is not None:
+        text += f"; one-sided p {p_value(block.p_value)} of {number(block.level)}, stopping respected"
+    if block.gain_median is not None:
+        text += f", gain {number(block.gain_median)} "
+        text += f"({number(block.gain_low)} to {number(block.gain_high)})"
+    if block.saved_items:
+        cost = "" if block.saved_cost is None else f", {block.saved_cost:,.2f} in money"
+        text += f"; saved {count(block.saved_items, 'item')} ({percent(block.saved_share)}){cost}"
+    return text
 
 
 def explained(report: Report) -> list[Line]:

@@ -76,6 +76,8 @@ def _one(report: Report, colour: bool, form: Form) -> Iterator[str]:
     yield _headline(report.verdict, sentences.verdict(report), sentences.name(report), colour)
     yield f"why:  {terminal_line(sentences.why(report))}"
     yield f"next: {terminal_line(report.next_step)}"
+    if report.stages:
+        yield terminal_line(sentences.stages(report.stages))
     costs = sentences.costs(report)
     if costs:
         yield f"cost: {terminal_line('; '.join(costs))}"

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gate.cycles.attempt import Attempt
+from gate.cycles.attempt import Attempt, StagePlace
 from gate.cycles.items import item_set
-from gate.pairing.model import NO_FILE
+from gate.pairing.model import NO_FILE, Staged
 from gate.run.intake import ItemSet, system_of
 
 if TYPE_CHECKING:
@@ -58,9 +58,14 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
         )
     gating = sets[policy.gating.set]
     candidate = artifact_digest(policy, sets, "candidate")
+    items, stage = item_set(gating.table.ids, gating.table.counts.items_digest), None
+    if gating.staged is not None:
+        stage = stage_place(known, gating, gating.staged)
+        items = item_set(gating.staged.universe, gating.staged.universe_digest)
     return Attempt(
-        cycle=recordable(request.cycle or candidate[:12]),
-        items=item_set(gating.table.ids, gating.table.counts.items_digest),
+        cycle=recordable(request.cycle or (stage.evaluation if stage else candidate)[:12]),
+        items=items,
+        stage=stage,
         baseline_digest=read_digest(sets, "baseline"),
         candidate_digest=read_digest(sets, "candidate"),
         baseline_identity=artifact_digest(policy, sets, "baseline"),
@@ -73,6 +78,14 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
         policy_time=request.policy_since() if earliest_time(sets) else "",
         **known,
     )
+
+
+def stage_place(known: Mapping[str, Any], gating: ItemSet, staged: Staged) -> StagePlace:
+    """The stage, and the name of its evaluation: the same for every stage of one candidate's results."""
+    parts = [known["metric"], known["decision_digest"], staged.universe_digest]
+    parts += [gating.baseline.identity, staged.prefixes[0]]
+    evaluation = hashlib.sha256("\n".join(["stages", *parts]).encode("utf-8", "surrogatepass")).hexdigest()
+    return StagePlace(evaluation, staged.look.stage, len(staged.look.sizes), staged.prefixes)
 
 
 def recordable(text: str) -> str:

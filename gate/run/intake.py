@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from gate.artifacts import read
 from gate.artifacts.declared import pass_fail_words, row_words, run_words
 from gate.artifacts.likeness import Mark, mark_of
 from gate.artifacts.run_words import tells_of_runs
@@ -21,6 +22,7 @@ from gate.pairing.model import (
     Pairer,
     PairingRules,
     SideFacts,
+    StageRules,
     VoteRule,
 )
 from gate.pairing.readings import ERROR_RATE
@@ -97,16 +99,22 @@ class Use:
 
 
 def item_sets(
-    policy: Policy, files: Mapping[str | None, Files], pairer: Pairer = pair_files
+    policy: Policy,
+    files: Mapping[str | None, Files],
+    pairer: Pairer = pair_files,
+    stages: StageRules | None = None,
 ) -> dict[str | None, ItemSet]:
     """Read and pair every item set that the policy uses. ``None`` names the main pair of files.
+
+    stages: the main files are looked at in stages.
 
     Errors: a set that a rule names and that is not given, one that no rule names, one file in two sets.
     """
     wanted = {use_set for use_set, _ in _uses(policy)} | {None}
     _check_sets(wanted, files)
     found = {
-        name: item_set(policy, name, files[name], pairer) for name in sorted(wanted, key=lambda s: s or "")
+        name: item_set(policy, name, files[name], pairer, stages)
+        for name in sorted(wanted, key=lambda s: s or "")
     }
     _refuse_copies({name: files[name] for name in found})
     return {name: _of_one_system(name, one, found[None]) for name, one in found.items()}
@@ -153,7 +161,13 @@ def _one_file_twice(one: str | None, other: str | None, where: str) -> GateError
     )
 
 
-def item_set(policy: Policy, name: str | None, files: Files, pairer: Pairer = pair_files) -> ItemSet:
+def item_set(
+    policy: Policy,
+    name: str | None,
+    files: Files,
+    pairer: Pairer = pair_files,
+    stages: StageRules | None = None,
+) -> ItemSet:
     """Read both files of one set and pair them."""
     uses = _told_of_runs(policy, [use for use_set, use in _uses(policy) if use_set == name])
     system = policy.artifacts.system
@@ -170,7 +184,8 @@ def item_set(policy: Policy, name: str | None, files: Files, pairer: Pairer = pa
         baseline = Artifact(files.baseline, replace(wanted, labels=files.labels), files.runs)
     if files.runs:
         _refuse_ensembles(policy, name)
-    found = pairer(baseline, candidate, _pairing_rules(policy, name, uses))
+    rules = replace(_pairing_rules(policy, name, uses), stages=stages)
+    found = pairer(baseline, candidate, rules)
     doubts = direction_doubts(policy, name, found.candidate.directions)
     apart = baseline_spread(policy, found.run_means) if name == policy.gating.set else ()
     told = (
@@ -213,6 +228,14 @@ def _refuse_ensembles(policy: Policy, name: str | None) -> None:
             f"several runs of a baseline are averaged item by item; {examples(whole)} is of the whole set",
             help="give one run of the baseline",
         )
+
+
+def baseline_ids(policy: Policy, path: str) -> list[str]:
+    """The items of the main baseline, ascending: the universe of the stages."""
+    uses = [use for use_set, use in _uses(policy) if use_set is None]
+    system = policy.artifacts.system
+    named = system if system is None or isinstance(system, str) else system.baseline
+    return sorted(set(read(path, _request(policy, None, uses, named, side="baseline")).ids))
 
 
 def _refuse_comparing(name: str | None, uses: list[Use]) -> None:

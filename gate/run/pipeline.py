@@ -17,6 +17,7 @@ from gate.report.model import Point, Report, Reports
 from gate.run.identity import Sets, attempt_of
 from gate.run.intake import Files, item_sets
 from gate.run.request import Request
+from gate.run.stages import held_open, stage_of, stage_rules, staging
 from gate.run.stored import baseline_faults, blessing, kept, refuse_other
 from gate.run.summary import (
     Judged,
@@ -84,6 +85,10 @@ def _over_all(reports: tuple[Report, ...]) -> Reports:
 
 def _refuse_too_many(request: Request) -> None:
     declared, found = request.loaded.policy.challengers, len(request.candidates)
+    if request.loaded.policy.items.stages is not None:
+        declared = 1
+        if request.runs:
+            raise GateError("usage", "stages follow one run of the baseline, and several are given")
     if declared is not None and found > declared:
         raise GateError(
             "too_many_challengers",
@@ -127,13 +132,18 @@ def _measured(
 def _read(request: Request, candidate: str) -> Sets:
     files: dict[str | None, Files] = {None: Files(request.baseline, candidate, request.labels, request.runs)}
     files.update(request.sets)
-    return item_sets(request.loaded.policy, files)
+    return item_sets(request.loaded.policy, files, stages=stage_rules(request.loaded))
 
 
 def _compared(policy: Policy, read: Sequence[Sets], looks: Sequence[Look]) -> tuple[Measured, ...]:
     """Every candidate's comparisons; with several, the gating p-values are adjusted over all of them."""
     found = [
-        measure(policy, {name: item_set.table for name, item_set in sets.items()}, look.level)
+        measure(
+            policy,
+            {name: item_set.table for name, item_set in sets.items()},
+            look.level,
+            stage_of(sets, look),
+        )
         for sets, look in zip(read, looks, strict=True)
     ]
     gating = challengers([m.comparisons[0] for m in found], policy.correction, policy.challengers)
@@ -149,4 +159,6 @@ def _judged(request: Request, sets: Sets, measured: Measured, look: Look, waiver
     stale = baseline_faults(policy, blessing(request.stored, policy, request.now))
     faults = (*unread_faults(measured.unread), *history_faults(look), *stale)
     reasons = decided(comparisons, faults, waivers.active)
-    return Judged(sets, comparisons, described, measured.not_assessed, reasons, measured.unread)
+    reasons = held_open(reasons, comparisons, stage_of(sets, look))
+    stage = staging(policy, sets, look, comparisons, reasons)
+    return Judged(sets, comparisons, described, measured.not_assessed, reasons, measured.unread, stage)

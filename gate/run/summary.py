@@ -34,6 +34,7 @@ from gate.report.model import Comparison as Block
 from gate.run.blocks import changes, comparison, gating, pairing
 from gate.run.identity import Sets, artifact_digest, earliest_time
 from gate.run.next_step import next_step
+from gate.run.stages import Staging, stage_cautions, stage_step, stages_block
 from gate.run.stored import blessing, winning_run
 from gate.run.withheld import VEIL, VEILED_STEP, veiled_comparison, veiled_entries, veiled_reason
 from gate.stats.methods import assurance
@@ -69,6 +70,7 @@ class Judged:
     not_assessed: tuple[Mapping[str, str], ...]
     reasons: tuple[Reason, ...]
     unread: UnreadRuns
+    stage: Staging | None = None
 
 
 def evidence_for(request: Request, sets: Sets) -> JudgeEvidence | None:
@@ -128,7 +130,8 @@ def for_history(judged: Judged, *, revealed: bool) -> Outcome:
     margin = gating.wanted.amount if isinstance(gating.wanted, Margin) else 0.0
     waived = tuple(reason.rule for reason in judged.reasons if reason.status == WAIVED)
     status = outcome(judged.reasons)
-    return Outcome(status, gating.delta, margin, result, waived, revealed=revealed)
+    continues = judged.stage is not None and judged.stage.continues
+    return Outcome(status, gating.delta, margin, result, waived, revealed=revealed, continues=continues)
 
 
 def sum_up(
@@ -141,6 +144,8 @@ def sum_up(
     step = next_step(state, full.reasons, (full.gating, *full.rest), full.changes, policy.items.min)
     verdict = Verdict(state.verdict)
     by_role = {role: tuple(block for block in said.rest if block.role == role) for role in Role}
+    staged = judged.stage
+    step = (stage_step(staged) if staged else "") or step
     return Report(
         tool_version=request.tool_version,
         verdict=verdict,
@@ -158,16 +163,18 @@ def sum_up(
         next_step=step if state.numbers_shown else VEILED_STEP,
         cautions=(
             *_cautions(judged, said, state, waivers),
+            *(stage_cautions(staged) if staged else ()),
             *winning_run(blessing(request.stored, policy, request.now)),
             *(() if state.numbers_shown else (VEIL,)),
         ),
         not_assessed=(*said.not_assessed, *_not_decided(said.reasons)),
         changes=said.changes,
-        claims=_claims(policy, said.gating, state),
+        claims=_claims(policy, said.gating, state, staged.stage.level if staged else said.gating.level),
         limits=LIMITS,
         provenance=_provenance(request, judged.sets),
         signature=_signature(request, judged.sets, said),
         decides=request.decides,
+        stages=stages_block(staged, policy) if staged else None,
     )
 
 
@@ -272,17 +279,17 @@ def _not_decided(reasons: Iterable[Reason]) -> Iterator[NotAssessed]:
     return (NotAssessed(reason.rule, reason.message) for reason in reasons if reason.status == NOT_DECIDED)
 
 
-def _claims(policy: Policy, gating: Gating, state: CycleState) -> tuple[str, ...]:
-    """What the margin rule and the cycles say, and what they do not."""
+def _claims(policy: Policy, gating: Gating, state: CycleState, level: float) -> tuple[str, ...]:
+    """What the margin rule and the cycles say, and what they do not. level: of the whole look."""
     codes = {caution.code for caution in gating.cautions}
     method = "tango" if "tango_for_many_discordant" in codes else gating.method
     if policy.gating.margin_rule == "observed":
         rule = (
-            f"promotion of a candidate with no gain is {assurance(method, gating.level)}; one whose "
+            f"promotion of a candidate with no gain is {assurance(method, level)}; one whose "
             "true gain is below or at the margin can pass, at the margin about half the time"
         )
     else:
-        chance = assurance(method, gating.level, plugged_in="relative_plugged_in" in codes)
+        chance = assurance(method, level, plugged_in="relative_plugged_in" in codes)
         rule = f"promotion of a candidate whose true gain is at or below the margin is {chance}"
     words = {True: "yes", False: "no", None: "not assessed" if state.numbers_shown else "withheld"}
     both = (

@@ -87,6 +87,7 @@ CUT: dict[Path, Any] = {
     **LABELLED,
 }
 WATCHED: dict[Path, Any] = {("watch",): [{"metric": "m", "kind": "lift_at_k", "k": 5.0}], **LABELLED}
+STAGED: dict[Path, Any] = {("items",): {"stages": [0.5, 1.0]}}
 FLIP: dict[Path, Any] = {("cycles", "required"): 6}
 
 KEYS = [
@@ -102,6 +103,8 @@ KEYS = [
     Key("Policy", ("cycles",), {"required": 2}, S),
     Key("Policy", ("artifacts",), {"format": "csv"}, D),
     Key("Policy", ("show",), ["question"], NOTHING),
+    Key("Policy", ("report",), {"cost_per_item": 0.4}, NOTHING),
+    Key("Reporting", ("report", "cost_per_item"), 0.5, NOTHING, {("report",): {"cost_per_item": 0.4}}),
     Key("Policy", ("baseline",), {"name": "main"}, S),
     Key("Policy", ("bless",), "on_promote", NOTHING, {("baseline",): {"name": "main"}}),
     Key("Baseline", ("baseline", "name"), "other", D, {("baseline",): {"name": "main"}}),
@@ -201,6 +204,8 @@ KEYS = [
     Key("Items", ("items", "cluster"), "document", D),
     Key("Items", ("items", "cluster_skew"), "pooled", W, {("items", "cluster"): "document"}),
     Key("Items", ("items", "max_cluster"), 20, D, {("items", "cluster"): "document"}),
+    Key("Items", ("items", "stages"), [0.5, 1.0], D),
+    Key("Items", ("items", "futility"), 0.1, D, STAGED),
     Key("Items", ("items", "repeat"), "run", D),
     Key("Items", ("items", "label"), "gold", S),
     Key("Items", ("items", "comparable"), ["digest"], S),

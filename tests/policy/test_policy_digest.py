@@ -22,6 +22,7 @@ from gate.policy.model import (
     Model,
     Policy,
     Relative,
+    Reporting,
     Slices,
     SomeRuns,
     Systems,
@@ -45,6 +46,7 @@ SECTIONS = [
     SomeRuns,
     Judge,
     Evidence,
+    Reporting,
 ]
 
 

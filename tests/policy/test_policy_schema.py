@@ -37,7 +37,7 @@ def test_it_is_a_2020_12_schema() -> None:
 
 def test_every_section_is_closed_and_every_key_is_described() -> None:
     sections = [node for node in nodes(policy_schema()) if isinstance(node.get("properties"), dict)]
-    assert len(sections) == 15
+    assert len(sections) == 16
     for section in sections:
         if "additionalProperties" in section:
             assert section["additionalProperties"] is False

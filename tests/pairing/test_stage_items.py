@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.cycles.stages import first_stage, list_digest, savings, stage_look, stage_order, stage_sizes
+from gate.pairing.stages import first_stage, list_digest, savings, stage_look, stage_order, stage_sizes
 from gate.values import GateError
 
 DIGEST = "ab" * 32
@@ -86,11 +86,9 @@ def test_a_candidate_without_the_first_stage_is_refused_with_what_is_missing():
         stage_look((), FIFTHS, ())
 
 
-def test_must_pass_items_are_asked_for_at_once():
+def test_the_first_list_is_the_first_stage():
     order = stage_order([str(i) for i in range(10)], DIGEST)
-    asked = first_stage(order, FIFTHS, [order[9], order[0], "extra"])
-    assert asked[:2] == order[:2]
-    assert sorted(asked[2:]) == sorted([order[9], "extra"])
+    assert first_stage(order, FIFTHS) == order[:2]
 
 
 def test_the_digest_is_that_of_the_file():
