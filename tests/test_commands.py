@@ -359,7 +359,7 @@ def test_a_report_that_gate_did_not_write_is_an_error(
 
 
 def test_what_the_history_decided_needs_it(folder: Path) -> None:
-    example = "examples/nightly-retrain"
+    example = "examples/three-nights"
     for night in (1, 2):
         gate(
             *(
@@ -385,7 +385,7 @@ def test_what_the_history_decided_needs_it(folder: Path) -> None:
 
 
 def test_challengers_and_named_sets_reproduce(folder: Path) -> None:
-    example = folder / "examples" / "nightly-retrain"
+    example = folder / "examples" / "three-nights"
     policy = (
         "version: 1\nname: x\nitems: {id: ticket}\n"
         "gating: {metric: solved, kind: binary, direction: higher, margin: 0.02}\n"

@@ -1,0 +1,75 @@
+"""The examples that are programs: each runs in its short form, and the result is what its page promises."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+
+
+def program(name: str, *words: object) -> str:
+    """What it prints; a failure shows everything it said."""
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *map(str, words)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def nights(printed: str) -> list[str]:
+    return re.findall(r"(?m)^night .* runs now: .*$", printed)
+
+
+def promised_nights() -> list[str]:
+    return nights((EXAMPLES / "nightly-retrain/README.md").read_text(encoding="utf-8"))
+
+
+def test_three_nights_move_the_pointer_once_and_start_the_streak_anew(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn", reason="examples/nightly-retrain needs scikit-learn")
+    out = tmp_path / "nights"
+    printed = nights(program("nightly-retrain/run.py", out, "--nights", 3))
+    assert [line.split()[2] for line in printed] == ["hold", "promote", "hold"]
+    assert (out / "registry/production").read_text() == "digits-02\n"
+    reports = [json.loads((out / f"night-{n:02d}/report.json").read_text()) for n in (1, 2, 3)]
+    assert [report["cycles"]["passed"] for report in reports] == [1, 2, 1]
+    first = json.loads((out / "night-03/baseline.jsonl").read_text().splitlines()[0])
+    assert first["system"] == "digits-02"
+    assert "night 03" in (out / "public/index.html").read_text()
+
+
+def test_the_pointer_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("joblib", reason="examples/nightly-retrain needs scikit-learn")
+    monkeypatch.syspath_prepend(str(EXAMPLES / "nightly-retrain"))
+    import registry_file
+
+    registry_file.register(tmp_path, "a", [1])
+    registry_file.promote(tmp_path, "a")
+    registry_file.register(tmp_path, "b", [2])
+    assert registry_file.production(tmp_path) == ("a", [1])
+    registry_file.promote(tmp_path, "b")
+    assert registry_file.production(tmp_path) == ("b", [2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("registry", ["file", "mlflow"])
+def test_twelve_nights_go_as_the_page_says(tmp_path: Path, registry: str) -> None:
+    pytest.importorskip("sklearn", reason="examples/nightly-retrain needs scikit-learn")
+    if registry == "mlflow":
+        for needed in ("mlflow", "sqlalchemy", "alembic"):
+            pytest.importorskip(needed, reason="examples/nightly-retrain --registry mlflow needs it")
+    printed = nights(program("nightly-retrain/run.py", tmp_path / "nights", "--registry", registry))
+    verdicts = [(line.split()[2], line.split()[-1]) for line in printed]
+    assert verdicts == [(line.split()[2], line.split()[-1]) for line in promised_nights()]
+    assert len(verdicts) == 12
