@@ -131,8 +131,8 @@ def test_required_cycles_are_the_gates_own(tmp_path: Path) -> None:
 def test_looks_cost_their_level(tmp_path: Path) -> None:
     """With looks declared the later nights have less of alpha: fewer pass by luck."""
     folder = nights(tmp_path, fresh=False)
-    free = tried(folder, 200, gating=BINARY["gating"] | {"margin": 0.0})
-    spent = tried(folder, 200, gating=BINARY["gating"] | {"margin": 0.0}, cycles={"looks": 8})
+    free = tried(folder, 80, gating=BINARY["gating"] | {"margin": 0.0})
+    spent = tried(folder, 80, gating=BINARY["gating"] | {"margin": 0.0}, cycles={"looks": 8})
     assert spent.rows[0].cycles.count < free.rows[0].cycles.count
     assert spent.step_of == "MDE"
 

@@ -60,10 +60,11 @@ def test_the_rules_of_the_policy_decide(tmp_path: Path) -> None:
     strength = rng.beta(3, 1, 200)
     first = write(tmp_path, "a.jsonl", [int(v) for v in rng.random(200) < strength])
     second = write(tmp_path, "b.jsonl", [int(v) for v in rng.random(200) < strength])
-    free = aa(tmp_path, first, second)
+    free = aa(tmp_path, first, second, "--replays", "400")
     guarded = {"metric": "correct", "kind": "binary", "direction": "higher", "mode": "churn", "max": 0.0}
     assert free["passes"]["count"] > 0  # type: ignore[index]
-    assert aa(tmp_path, first, second, guardrails=[guarded])["passes"]["count"] == 0  # type: ignore[index]
+    none = aa(tmp_path, first, second, "--replays", "400", guardrails=[guarded])
+    assert none["passes"]["count"] == 0  # type: ignore[index]
 
 
 def test_clusters_stay_together(tmp_path: Path) -> None:
