@@ -9,9 +9,11 @@ from gate.cli.streams import Streams
 from gate.cycles.attempt import rules_of
 from gate.cycles.policy_claims import policy_claims
 from gate.estimands import estimand_of
+from gate.history.session import store_for
 from gate.planning.floors import least_items_for
 from gate.planning.plan import Plan, Prices, Question, gating_planned, plan, rules_of_policy
 from gate.planning.plan_text import plan_document, said
+from gate.planning.retrains import retrain_sd
 from gate.planning.standing import standing_rules
 from gate.planning.variances import Variances, declared, of_rerun, pilot_variances
 from gate.planning.world import Key, World, not_simulated, world_of
@@ -67,6 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SD",
         help="how much the true gain of one recipe varies by retrain",
     )
+    add("--history", metavar="FILE", help="past cycles of the policy's metric, for --retrain-sd")
     add("--good", type=float, default=0.5, metavar="SHARE", help="share of candidates that have the gain")
     add("--json", metavar="FILE", help="write the plan as JSON there; - for standard output")
 
@@ -76,7 +79,7 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     _check(args)
     if args.json and args.json != "-":
         refuse_inputs([Path(args.json)], map(Path, _given(args)))
-    prices, sd = _prices(args), args.retrain_sd or 0.0
+    prices, sd = _prices(args), _retrain_sd(args)
     question = Question(args.repeats, args.power, args.items, args.gain, prices, sd)
     found = _without_policy(args, question) if args.policy is None else _for_policy(args, question)
     if args.json:
@@ -87,6 +90,15 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
         write_text(Path(args.json), text)
     streams.print("\n".join(terminal_line(line) for line in said(found)))
     return 0
+
+
+def _retrain_sd(args: argparse.Namespace) -> float:
+    if args.history is None:
+        return args.retrain_sd or 0.0
+    if args.policy is None or args.retrain_sd is not None:
+        raise GateError("usage", "--history needs --policy, and stands in the place of --retrain-sd")
+    gating = load(args.policy).policy.gating
+    return retrain_sd(store_for(args.history).read().records, f"{gating.metric}:{gating.direction}")
 
 
 def _given(args: argparse.Namespace) -> list[str]:

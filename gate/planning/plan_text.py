@@ -104,6 +104,9 @@ def _margins(plan: Plan) -> Iterator[str]:
     if best is None:
         return
     yield ""
+    sd = plan.question.retrain_sd
+    if sd:
+        yield f"true gains of one recipe vary by retrain with a standard deviation of {number(sd)}"
     gain = number(plan.needs[0].planned.gain)
     yield f"margins with {count(plan.items, 'item')}, for a true gain of {gain}:"
     rows = [["margin", "passes without a gain", "missed with it", "cost a look"]]
@@ -166,6 +169,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "margin_seen": {"normal": plan.seen.normal, "mcnemar_exact": plan.seen.exact},
         "rows": [_row(plan, k) for k in range(len(plan.rows))],
         "curve": [{"gain": gain, "chance": chance} for gain, chance in plan.curve],
+        "retrain_sd": plan.question.retrain_sd,
         "margins": [asdict(row) for row in plan.margins],
         "recommended_margin": None if plan.best is None else plan.best.margin,
         "not_planned": [{"rule": rule, "reason": reason} for rule, reason in plan.left_out],

@@ -264,3 +264,40 @@ def test_the_plan_says_whether_a_judge_pays(tmp_path: Path) -> None:
         said.append(pilot(place, {"version": 1, "name": "p", "gating": gating}, sides)["rules"][0]["spread"])
     assert "the judge pays" in said[0]
     assert "does not pay" in said[1]
+
+
+def test_a_history_tells_what_a_retrain_adds(tmp_path: Path) -> None:
+    """Four nights with true gains of -2, 0, 2 and 4 points: DerSimonian and Laird by hand."""
+    rng = np.random.default_rng(9)
+    rules = write_policy(tmp_path / "gate.yaml", policy(BINARY, gating={"margin": 0.02}))
+    history = tmp_path / "h.jsonl"
+    assert command("history", "init", history).code == 0
+    deltas, errors = [], []
+    for night, gain in enumerate((-0.06, 0.0, 0.06, 0.12)):
+        chance = rng.beta(8, 2, 800)
+        old, new = (rng.random(800) < np.clip(chance + shift, 0, 1) for shift in (0.0, gain))
+        files = [
+            write_rows(
+                tmp_path / f"{side}{night}.jsonl",
+                [{"id": f"{night}-{k}", "correct": int(v)} for k, v in enumerate(values)],
+            )
+            for side, values in (("a", old), ("b", new))
+        ]
+        done = command(
+            *("run", "--policy", rules, "--baseline", files[0], "--candidate", files[1]), "--history", history
+        )
+        assert done.code != 2, done.err
+        difference = new.astype(float) - old.astype(float)
+        deltas.append(difference.mean())
+        errors.append(difference.std(ddof=1) / math.sqrt(800))
+        if night == 1:
+            words = ["plan", "--policy", rules, "--baseline", files[0], "--history", history]
+            assert "3 cycles" in command(*words).error
+    weights = 1 / np.array(errors) ** 2
+    q = float(weights @ (np.array(deltas) - weights @ deltas / weights.sum()) ** 2)
+    tau = math.sqrt((q - 3) / (weights.sum() - (weights**2).sum() / weights.sum()))
+    costs = ["--cost-false", "1000", "--cost-missed", "1000"]
+    found = command(
+        "plan", "--policy", rules, "--baseline", files[0], "--history", history, *costs, "--json", "-"
+    )
+    assert json.loads(found.out)["retrain_sd"] == pytest.approx(tau, rel=1e-6)
