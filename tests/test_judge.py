@@ -280,3 +280,22 @@ def test_what_judge_writes_lets_the_gate_run(tmp_path: Path) -> None:
     assert done.code == 0
     assert run_with(tmp_path, out.read_bytes(), {"judge": "j-1"}, max_age_days=7).code == 0
     assert run_with(tmp_path, out.read_bytes(), {"judge": "j-2"}).code == 2
+
+
+def test_the_policy_says_what_its_judge_must_show(tmp_path: Path) -> None:
+    done = run_with(tmp_path, evidence(), max_age_days=90)
+    assert done.code == 2
+    out = command("check", tmp_path / "gate.yaml").out
+    assert "kappa of at least 0.6, evidence of at most 90 days" in out
+
+
+def test_the_schema_of_evidence_takes_what_is_written(tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(command("schema", "judge").out)
+    assert schema["title"] == "gate.judge/1"
+    jsonschema.validate(json.loads(evidence()), schema)
+    out = tmp_path / "evidence.json"
+    judged(tmp_path, GOOD, "--min-kappa", 0.6, "-o", out)
+    jsonschema.validate(json.loads(out.read_bytes()), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(json.loads(evidence(extra=1)), schema)

@@ -19,6 +19,7 @@ NAMES = {
     "report": "the report on one candidate (gate.report/1)",
     "reports": "the report on several challengers (gate.reports/1)",
     "error": "the error of exit 2 (gate.error/1)",
+    "judge": "what gate judge writes of a judge (gate.judge/1)",
     "history": "one line of the history (gate.history/2)",
 }
 
@@ -51,6 +52,10 @@ def schema_of(name: str) -> dict[str, Any]:
         return history_schema()
     from gate.report.model import ErrorReport, Report, Reports, json_schema
 
+    if name == "judge":
+        from gate.run.judge_evidence import Found
+
+        return json_schema(Found)
     if name == "error":
         return json_schema(ErrorReport)
     return json_schema(Reports if name == "reports" else Report)

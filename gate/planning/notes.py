@@ -30,6 +30,7 @@ def policy_notes(policy: Policy) -> Iterator[Note]:
     yield _alpha(policy)
     yield from _vetoes(policy)
     yield from _losses(policy)
+    yield from _judged(policy)
     yield from _streak(policy)
     if policy.correction in {"bh", "by"}:
         text = "holds the share of false findings, not the chance of any: it is for dashboards"
@@ -82,6 +83,20 @@ def _vetoes(policy: Policy) -> Iterator[Note]:
     ):
         text = "slices are vetoes: they block a loss that is shown, and bound none"
         yield Note("slices", f"{text}; a tolerance says which loss each must be able to see")
+
+
+def _judged(policy: Policy) -> Iterator[Note]:
+    if policy.judge is None:
+        return
+    asked = {
+        "kappa of at least {:g}": policy.judge.min_kappa,
+        "a delta within {:g} of the people's": policy.judge.max_delta_bias,
+        "at most {:.0%} judged otherwise when asked again": policy.judge.max_inconsistent,
+        "evidence of at most {:g} days": policy.judge.max_age_days,
+    }
+    floors = ", ".join(text.format(value) for text, value in asked.items() if value is not None)
+    text = f"{policy.gating.metric} is a judge's word: it decides only with {policy.judge.evidence.file}"
+    yield Note("judge_believed", f"{text}, pinned by its SHA-256, and {floors}; else exit 2")
 
 
 def _losses(policy: Policy) -> Iterator[Note]:

@@ -485,7 +485,7 @@ def error_json(document: ErrorReport) -> str:
     return json.dumps(to_builtins(document), ensure_ascii=True, sort_keys=True) + "\n"
 
 
-def json_schema(kind: type[Report | Reports | ErrorReport]) -> dict[str, Any]:
+def json_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
     """JSON Schema (2020-12) of one document; its ``$id`` follows the document's own name."""
     tag = str(kind.__struct_config__.tag)
     return {

@@ -283,10 +283,21 @@ def explained(report: Report) -> list[Line]:
         ("Clusters", _clusters(report)),
         ("From flipping", flips(gating)),
         ("Cycles", "; ".join([cycles(report), *cycle_details(report)])),
+        ("Judge", judged(report)),
         ("Owner", report.policy.owner or ""),
         *(("Claim", text) for text in report.claims),
         *(("Limit", text) for text in report.limits),
     ]
+
+
+def judged(report: Report) -> str:
+    """What the judge of the gating metric is believed for; empty where the policy asks for nothing."""
+    found = report.provenance.judge
+    if found is None:
+        return ""
+    name = f"{found.judge} is" if found.judge else "the gating metric's judge is"
+    age = "" if found.age_days is None else f", {count(found.age_days, 'day')} old at this run"
+    return f"{name} believed for {found.path} of {found.time[:10]}{age} (SHA-256 {found.sha256[:12]})"
 
 
 def _clusters(report: Report) -> str:
