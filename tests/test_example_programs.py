@@ -73,3 +73,24 @@ def test_twelve_nights_go_as_the_page_says(tmp_path: Path, registry: str) -> Non
     verdicts = [(line.split()[2], line.split()[-1]) for line in printed]
     assert verdicts == [(line.split()[2], line.split()[-1]) for line in promised_nights()]
     assert len(verdicts) == 12
+
+
+def test_a_few_claims_stop_at_the_invented_amounts(tmp_path: Path) -> None:
+    out = tmp_path / "claims"
+    printed = program("claims-summaries/run.py", out, "--claims", 60)
+    assert "exit codes: {'overlap': 3, 'facts': 3, 'cheaper': 1, 'tie': 3}" in printed
+    report = json.loads((out / "report-cheaper/report.json").read_text())
+    assert (report["reasons"][0]["rule"], report["gating"]["status"]) == ("guardrail:invented", "not_decided")
+    assert [rule["status"] for rule in report["guardrails"]] == ["fail", *["not_decided"] * 3]
+    decided = [json.loads(line) for line in (out / "decisions.jsonl").open()]
+    assert {row["decision"] for row in decided} == {"approve", "edit", "reject"}
+
+
+@pytest.mark.slow
+def test_all_claims_go_as_the_page_says(tmp_path: Path) -> None:
+    printed = program("claims-summaries/run.py", tmp_path / "claims")
+    assert "exit codes: {'overlap': 1, 'facts': 0, 'cheaper': 0, 'tie': 3}" in printed
+    page = (EXAMPLES / "claims-summaries/README.md").read_text(encoding="utf-8")
+    shown = re.search(r"(?s)```text\n(.*?)```", page)
+    assert shown
+    assert set(shown[1].splitlines()) <= set(printed.splitlines())
