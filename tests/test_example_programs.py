@@ -82,7 +82,7 @@ def test_a_few_claims_stop_at_the_invented_amounts(tmp_path: Path) -> None:
     report = json.loads((out / "report-cheaper/report.json").read_text())
     assert (report["reasons"][0]["rule"], report["gating"]["status"]) == ("guardrail:invented", "not_decided")
     assert [rule["status"] for rule in report["guardrails"]] == ["fail", *["not_decided"] * 3]
-    decided = [json.loads(line) for line in (out / "decisions.jsonl").open()]
+    decided = [json.loads(line) for line in (out / "decisions.jsonl").read_text().splitlines()]
     assert {row["decision"] for row in decided} == {"approve", "edit", "reject"}
 
 
