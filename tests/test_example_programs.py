@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from seed_data import SEEDS, counts_of, repeat_table, seed_pairs
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
@@ -94,3 +95,27 @@ def test_all_claims_go_as_the_page_says(tmp_path: Path) -> None:
     shown = re.search(r"(?s)```text\n(.*?)```", page)
     assert shown
     assert set(shown[1].splitlines()) <= set(printed.splitlines())
+
+
+def test_the_lessons_say_what_their_page_shows(tmp_path: Path) -> None:
+    printed = program("teaching/run.py", tmp_path).splitlines()
+    page = (EXAMPLES / "teaching/README.md").read_text(encoding="utf-8")
+    shown = [line for block in re.findall(r"(?s)```text\n(.*?)```", page) for line in block.splitlines()]
+    assert len(shown) == 6
+    assert set(shown) <= set(printed)
+    assert [(tmp_path / f"lesson-{n}.html").is_file() for n in (2, 3, 4)] == [True] * 3
+
+
+def test_the_lessons_data_are_the_published_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES / "teaching"))
+    import lessons
+
+    large = [(a["correct"], b["correct"]) for a, b in zip(*lessons.two_thousand(), strict=True)]
+    assert counts_of(large) == (121, 69)
+    assert large == seed_pairs(*SEEDS["eval-2000"])
+    worse = [(a["correct"], b["correct"]) for a, b in zip(*lessons.quietly_worse(), strict=True)]
+    assert (counts_of(worse), sum(a for a, _ in worse), sum(b for _, b in worse)) == ((4, 20), 1394, 1378)
+    sides = lessons.five_runs()
+    assert [[row["correct"] for row in side] for side in sides] == [
+        [row["correct"] for row in side] for side in repeat_table(0.63)
+    ]

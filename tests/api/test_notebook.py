@@ -1,4 +1,4 @@
-"""The notebook's cells run in their order, and the numbers that it shows are those that come out."""
+"""The notebooks' cells run in their order, and the numbers that they show are those that come out."""
 
 from __future__ import annotations
 
@@ -10,24 +10,41 @@ from typing import Any
 
 import pytest
 
-NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "python" / "gate.ipynb"
-NUMBERS = ("paired:", "1 level", "2 level", "3 level", "Interval(", "promote |")
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NOTEBOOKS = [EXAMPLES / "python/gate.ipynb", EXAMPLES / "teaching/lessons.ipynb"]
+NUMBERS = (
+    "paired:",
+    "1 level",
+    "2 level",
+    "3 level",
+    "Interval(",
+    "promote",
+    "block",
+    "+",
+    "-",
+    "Discordant(",
+    "382",
+)
 
 
 def numbers(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith(NUMBERS)]
 
 
-def test_every_cell_runs_and_shows_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(NOTEBOOK.parent)
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.parent.name)
+def test_every_cell_runs_and_shows_what_it_says(
+    notebook: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(notebook.parent)
+    monkeypatch.syspath_prepend(str(notebook.parent))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     names: dict[str, Any] = {}
     shown, found = "", ""
-    for cell in json.loads(NOTEBOOK.read_text("utf-8"))["cells"]:
+    for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
-                exec(compile("".join(cell["source"]), str(NOTEBOOK), "exec"), names)  # noqa: S102
+                exec(compile("".join(cell["source"]), str(notebook), "exec"), names)  # noqa: S102
             shown += "".join(cell["outputs"][0]["text"])
             found += out.getvalue()
     assert numbers(found) == numbers(shown)
