@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
 from gate.cli.progress import Progress
-from gate.cli.streams import Streams
+from gate.cli.streams import Streams, colours
+from gate.policy.load import load as load_policy
 from gate.replay.artifact import Written
 from gate.replay.decisions import TO_DECIDE, Book
-from gate.replay.load import load
+from gate.replay.load import LoadedSuite, load
 from gate.replay.names import SIDES
-from gate.replay.replay import replay
+from gate.replay.replay import item_ids, replay
+from gate.report.model import Report
 from gate.safe import terminal_line
 from gate.values import GateError
 
@@ -23,6 +25,8 @@ EPILOG = """\
 examples:
   gate replay suite.yaml --out replayed
   gate run --policy gate.yaml --baseline replayed/baseline.jsonl --candidate replayed/candidate.jsonl
+  gate replay suite.yaml --out replayed --policy gate.yaml --history history.jsonl
+                                        where the policy has items.stages: stop as soon as it is clear
 
 A replay that was stopped goes on where it was: run the same command again. What the infrastructure kept from
 being answered is asked again then; an answer never is. A suite starts programs: run none that you have not
@@ -32,15 +36,56 @@ read."""
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``gate replay``."""
     parser.add_argument("suite", metavar="SUITE", help="the suite file: cases, two systems, a scorer")
-    parser.add_argument(
-        "--out", metavar="DIR", required=True, help="folder for the journal and the artifacts"
+    add = parser.add_argument
+    add("--out", metavar="DIR", required=True, help="folder for the journal and the artifacts")
+    add(
+        "--policy", metavar="FILE", help="a policy with items.stages: replay stage by stage until it is clear"
     )
+    add("--history", metavar="FILE", help="the record of past decisions, for --policy")
 
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Replay, and say what was written and how the runs ended."""
     gc.enable()  # long work: what the event loop leaves in circles must not pile up
     loaded = load(args.suite)
+    if (args.policy is None) != (args.history is None):
+        raise GateError("usage", "--policy and --history go together: a look in stages is recorded")
+    if args.policy is not None:
+        return _in_stages(args, loaded, streams)
+    _replayed(args, loaded, streams, None)
+    return 0
+
+
+def _in_stages(args: argparse.Namespace, loaded: LoadedSuite, streams: Streams) -> int:
+    """Stage after stage, each replayed and looked at, until the gate asks for no more."""
+    from gate.cli.run import recorded_request
+    from gate.report.text import text
+    from gate.run import evaluate
+    from gate.run.stages import first_items
+
+    policy = load_policy(args.policy)
+    if loaded.suite.decisions is not None:
+        raise GateError(
+            "usage", "people's decisions have no stages", help="leave --policy out, and run the gate later"
+        )
+    universe = item_ids(loaded)
+    wanted = first_items(policy, lambda: universe).ids
+    while True:
+        made = _replayed(args, loaded, streams, wanted)
+        files = {one.side: str(one.path) for one in made}
+        report = evaluate(
+            recorded_request(policy, files["baseline"], files["candidate"], args.history, universe)
+        )
+        assert isinstance(report, Report)  # one candidate
+        streams.print(text(report, colour=colours(streams.out, os.environ)))
+        if report.stages is None or report.stages.next is None:
+            return report.exit_code
+        wanted = report.stages.next.ids  # what was looked at is not asked for again, spoiled or not
+
+
+def _replayed(
+    args: argparse.Namespace, loaded: LoadedSuite, streams: Streams, wanted: Collection[str] | None
+) -> list[Written]:
     bars: list[Progress] = []
 
     def progress(total: int, finished: int) -> Callable[[str], None]:
@@ -51,7 +96,7 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
 
     try:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        made, book = replay(loaded, Path(args.out), os.environ, now, progress)
+        made, book = replay(loaded, Path(args.out), os.environ, now, progress, wanted)
     finally:
         for bar in bars:
             bar.done()
@@ -61,7 +106,7 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
         )
     )
     _refuse_silence(made)
-    return 0
+    return made
 
 
 def _said(name: str, made: list[Written]) -> list[str]:

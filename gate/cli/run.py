@@ -141,6 +141,23 @@ def _request(policy: LoadedPolicy, sets: Mapping[str, Files], args: argparse.Nam
     )
 
 
+def recorded_request(
+    policy: LoadedPolicy, baseline: str, candidate: str, history: str, universe: tuple[str, ...]
+) -> Request:
+    """A plain run with a history, of files that a replay wrote."""
+    return Request(
+        loaded=policy,
+        baseline=baseline,
+        candidates=(candidate,),
+        universe=universe,
+        history=history,
+        policy_since=cache(lambda: _checkout_since(policy)),
+        ci=ci_facts(os.environ),
+        now=datetime.now(UTC).isoformat(timespec="seconds"),
+        tool_version=__version__,
+    )
+
+
 def _checkout_since(policy: LoadedPolicy) -> str:
     from gate.ci.policy_age import checkout_since
 

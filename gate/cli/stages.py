@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 from gate.cli.streams import Streams
 from gate.policy.load import load
 from gate.report.model import to_json
+from gate.run.intake import baseline_ids
 from gate.run.stages import first_items
 
 EPILOG = """\
@@ -29,6 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
     """Print the ids, one a line."""
-    found = first_items(load(args.policy), args.baseline)
+    loaded = load(args.policy)
+    found = first_items(loaded, lambda: baseline_ids(loaded.policy, args.baseline))
     streams.print(to_json(asdict(found)) if args.json else "\n".join(found.ids))
     return 0

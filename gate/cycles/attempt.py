@@ -72,13 +72,14 @@ class StagePlace:
     """Where a staged evaluation stands. evaluation: one name for all of its stages, from the policy, the
     universe, the baseline and the candidate's first items. number: 1 is the first, of `of`.
 
-    prefixes: the candidate's identity on the items of each stage up to this one.
+    prefixes, baselines: the sides' identities on the items of each stage up to this one.
     """
 
     evaluation: str
     number: int
     of: int
     prefixes: tuple[str, ...]
+    baselines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,12 @@ def refuse_other_stages(records: Iterable[Record], attempt: Attempt, stage: Stag
                 f"stage {number} of this evaluation is in the history already (found stage {stage.number})",
                 help="give the results of all items that were scored so far",
             )
-        if record.identities["candidate"] != stage.prefixes[number - 1]:
+        for side, known in (("candidate", stage.prefixes), ("baseline", stage.baselines)):
+            if record.identities[side] == known[number - 1]:
+                continue
             raise GateError(
                 "stage_changed",
-                f"the candidate's results on the items of stage {number} are not those that were looked at",
+                f"the {side}'s results on the items of stage {number} are not those that were looked at",
                 help="add new items and leave the others alone; a candidate scored anew from the first item "
                 "on is a new look",
             )

@@ -30,7 +30,7 @@ def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRul
     whole, staged = first, None
     if rules.stages is not None:
         staged, first, second = staged_sides(first, second, rules.stages, candidate.wanted)
-        runs = [first]
+        runs, whole = [first], first if rules.stages.universe else whole
     not_read = _not_read(rules, first, second)
     graded = {name: rule.scale for name, rule in rules.metrics.items() if rule.kind != "binary"}
     watched = frozenset(name for name, rule in rules.metrics.items() if not rule.decides)

@@ -61,10 +61,14 @@ class MetricRule:
 
 @dataclass(frozen=True, slots=True)
 class StageRules:
-    """items.stages, and the digest that fixes the order. None of them is chosen after a score is known."""
+    """items.stages, and the digest that fixes the order. None of them is chosen after a score is known.
+
+    universe: all ids there are, where neither side needs to hold them all yet; empty: those of the baseline.
+    """
 
     fractions: tuple[float, ...]
     decision_digest: str
+    universe: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,14 +220,15 @@ class StageLook:
 class Staged:
     """Which part of a universe was paired.
 
-    universe: all ids of the baseline, ascending; universe_digest: over them. prefixes: the candidate's
-    identity on the items of every stage so far, by which a history sees that earlier items did not change.
+    universe: all ids, ascending; universe_digest: over them. prefixes, baselines: each side's identities on
+    the items of every stage so far, by which a history sees that earlier items did not change.
     """
 
     look: StageLook
     universe: ObjectArray
     universe_digest: str
     prefixes: tuple[str, ...]
+    baselines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,9 +108,22 @@ def staged_sides(
 
     Raises GateError: stage_incomplete, and stage_foreign for ids that the baseline does not have.
     """
-    universe = sorted(set(baseline.ids))
+    universe = sorted(set(rules.universe or baseline.ids))
     scored = frozenset(candidate.ids)
-    foreign = scored.difference(universe)
+    _refuse_foreign(scored.union(baseline.ids).difference(universe))
+    if rules.universe:
+        scored = scored.intersection(baseline.ids)
+    look = stage_look(stage_order(universe, rules.decision_digest), rules.fractions, scored)
+    tables = [part_of(candidate, look.prefix[:n], wanted) for n in look.sizes[: look.stage]]
+    ids = np.array(universe, dtype=object)
+    olds = [part_of(baseline, look.prefix[:n], wanted) for n in look.sizes[: look.stage]]
+    known = [table.identity if rules.universe else baseline.identity for table in olds]
+    prefixes = tuple(table.identity for table in tables)
+    staged = Staged(look, ids, items_digest(ids), prefixes, tuple(known))
+    return staged, olds[-1], tables[-1]
+
+
+def _refuse_foreign(foreign: Collection[str]) -> None:
     if foreign:
         raise GateError(
             "stage_foreign",
@@ -118,11 +131,6 @@ def staged_sides(
             f"stages ({examples(sorted(foreign))})",
             help="score the ids that gate stages prints, and no others",
         )
-    look = stage_look(stage_order(universe, rules.decision_digest), rules.fractions, scored)
-    tables = [part_of(candidate, look.prefix[:n], wanted) for n in look.sizes[: look.stage]]
-    ids = np.array(universe, dtype=object)
-    staged = Staged(look, ids, items_digest(ids), tuple(table.identity for table in tables))
-    return staged, part_of(baseline, look.prefix, wanted), tables[-1]
 
 
 def part_of(table: ItemTable, ids: Collection[str], wanted: ReadRequest) -> ItemTable:

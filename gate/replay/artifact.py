@@ -62,7 +62,7 @@ def _head_of(path: Path) -> dict[str, Any]:
 
 
 def write(plan: Plan, journal: Journal, folder: Path, book: Book | None = None) -> list[Written]:
-    """Every artifact; every question has its row in the journal. book: what people decided on the outputs."""
+    """Every artifact, of all questions that were put. book: what people decided on the outputs."""
     scores = {side: _score_names(plan, journal, index) for index, side in enumerate(SIDES)}
     made = []
     for (window, side), path in targets(plan, folder).items():
@@ -116,7 +116,8 @@ def _head(
 def _score_names(plan: Plan, journal: Journal, side: int) -> set[str]:
     names: set[str] = set()
     for number in range(side, plan.count, 2):
-        names.update(journal.row(number).get("scores", ()))
+        if journal.where[number] >= 0:
+            names.update(journal.row(number).get("scores", ()))
     return names
 
 
@@ -125,7 +126,9 @@ def _rows(plan: Plan, journal: Journal, window: str | None, side: int) -> Iterat
         if place.window == window:
             for exchange in range(max(1, place.turns)):
                 for repeat in range(plan.loaded.suite.repeats):
-                    yield journal.row(plan.number(case, exchange, repeat, side))
+                    number = plan.number(case, exchange, repeat, side)
+                    if journal.where[number] >= 0:  # else no stage asked for it yet
+                        yield journal.row(number)
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

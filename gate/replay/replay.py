@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from gate.replay.artifact import Written, refuse_foreign, targets, write, write_rows
@@ -10,6 +10,7 @@ from gate.replay.cases import Cases
 from gate.replay.decisions import TO_DECIDE, Book, book_of, undecided
 from gate.replay.journal import NAME, Journal
 from gate.replay.load import LoadedSuite
+from gate.replay.names import SIDES
 from gate.replay.plan import Plan, plan_of
 from gate.replay.runner import run
 from gate.values import GateError
@@ -23,11 +24,13 @@ def replay(
     environ: Mapping[str, str],
     now: str,
     progress: Callable[[int, int], Step],
+    wanted: Collection[str] | None = None,
 ) -> tuple[list[Written], Book | None]:
     """Run both systems over all cases and write the artifacts into ``folder``.
 
     now: when it began, as ISO text; a replay that goes on keeps the time of its first start.
     progress: called with the number of runs and of those finished before; gives what is called after each.
+    wanted: ids of the items that are asked for, where a stage asks for a part of them.
     """
     cases = Cases(str(loaded.folder / loaded.suite.cases))
     try:
@@ -39,13 +42,30 @@ def replay(
         folder.mkdir(parents=True, exist_ok=True)
         journal = Journal(folder, plan.digest, plan.count, now)
         try:
-            run(plan, journal, environ, progress(plan.count, int(journal.done.sum())))
+            total = plan.count if wanted is None else len(wanted) * loaded.suite.repeats * len(SIDES)
+            run(plan, journal, environ, progress(total, int(journal.done.sum())), wanted)
             made = write(plan, journal, folder, book)
             if book is not None:
                 write_rows(folder / TO_DECIDE, undecided(book))
             return made, book
         finally:
             journal.close()
+    finally:
+        cases.close()
+
+
+def item_ids(loaded: LoadedSuite) -> tuple[str, ...]:
+    """The ids of all rows that a whole replay would have. Errors: the suite has windows, which are cycles."""
+    cases = Cases(str(loaded.folder / loaded.suite.cases))
+    try:
+        if cases.windows not in {(), (None,)}:
+            raise GateError(
+                "usage",
+                "each window of a suite is a cycle of its own, so it has no common stages",
+                where=loaded.path,
+                help="leave --policy out, and run the gate once a window",
+            )
+        return tuple(exchange.id for k in range(len(cases.ids)) for exchange in cases.exchanges(k))
     finally:
         cases.close()
 

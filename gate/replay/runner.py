@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -22,18 +22,29 @@ DOWN_AFTER = 20
 """Runs in a row that the infrastructure spoiled on one side: it is down, and the rest can wait."""
 
 
-def run(plan: Plan, journal: Journal, environ: Mapping[str, str], step: Callable[[str], None]) -> None:
-    """Put every question that is not finished. step: called after each."""
+def run(
+    plan: Plan,
+    journal: Journal,
+    environ: Mapping[str, str],
+    step: Callable[[str], None],
+    wanted: Collection[str] | None = None,
+) -> None:
+    """Put every question that is not finished. step: called after each. wanted: ids of what is asked for."""
     try:
-        asyncio.run(_run(plan, journal, environ, step))
+        asyncio.run(_run(plan, journal, environ, step, _left(plan, journal, wanted)))
     except BaseExceptionGroup as several:
         told = [error for error in several.exceptions if isinstance(error, GateError)]
         raise (told or several.exceptions)[0] from None
 
 
-async def _run(plan: Plan, journal: Journal, environ: Mapping[str, str], step: Callable[[str], None]) -> None:
+async def _run(
+    plan: Plan,
+    journal: Journal,
+    environ: Mapping[str, str],
+    step: Callable[[str], None],
+    left: Iterator[Question],
+) -> None:
     suite, folder = plan.loaded.suite, plan.loaded.folder
-    left = _left(plan, journal)
     async with AsyncExitStack() as stack:
         systems = []
         for side in SIDES:
@@ -50,9 +61,11 @@ async def _run(plan: Plan, journal: Journal, environ: Mapping[str, str], step: C
                 group.create_task(work.through(left))
 
 
-def _left(plan: Plan, journal: Journal) -> Iterator[Question]:
+def _left(plan: Plan, journal: Journal, wanted: Collection[str] | None) -> Iterator[Question]:
     if not journal.done.all():
-        yield from (question for question in plan.questions() if not journal.done[question.number])
+        for question in plan.questions():
+            if not journal.done[question.number] and (wanted is None or question.exchange.id in wanted):
+                yield question
 
 
 class _Work:

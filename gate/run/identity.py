@@ -60,7 +60,7 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
     candidate = artifact_digest(policy, sets, "candidate")
     items, stage = item_set(gating.table.ids, gating.table.counts.items_digest), None
     if gating.staged is not None:
-        stage = stage_place(known, gating, gating.staged)
+        stage = stage_place(known, gating.staged)
         items = item_set(gating.staged.universe, gating.staged.universe_digest)
     return Attempt(
         cycle=recordable(request.cycle or (stage.evaluation if stage else candidate)[:12]),
@@ -80,12 +80,13 @@ def attempt_of(request: Request, sets: Sets | None) -> Attempt:
     )
 
 
-def stage_place(known: Mapping[str, Any], gating: ItemSet, staged: Staged) -> StagePlace:
+def stage_place(known: Mapping[str, Any], staged: Staged) -> StagePlace:
     """The stage, and the name of its evaluation: the same for every stage of one candidate's results."""
     parts = [known["metric"], known["decision_digest"], staged.universe_digest]
-    parts += [gating.baseline.identity, staged.prefixes[0]]
+    parts += [staged.baselines[0], staged.prefixes[0]]
     evaluation = hashlib.sha256("\n".join(["stages", *parts]).encode("utf-8", "surrogatepass")).hexdigest()
-    return StagePlace(evaluation, staged.look.stage, len(staged.look.sizes), staged.prefixes)
+    look = staged.look
+    return StagePlace(evaluation, look.stage, len(look.sizes), staged.prefixes, staged.baselines)
 
 
 def recordable(text: str) -> str:

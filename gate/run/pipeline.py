@@ -132,7 +132,7 @@ def _measured(
 def _read(request: Request, candidate: str) -> Sets:
     files: dict[str | None, Files] = {None: Files(request.baseline, candidate, request.labels, request.runs)}
     files.update(request.sets)
-    return item_sets(request.loaded.policy, files, stages=stage_rules(request.loaded))
+    return item_sets(request.loaded.policy, files, stages=stage_rules(request.loaded, request.universe))
 
 
 def _compared(policy: Policy, read: Sequence[Sets], looks: Sequence[Look]) -> tuple[Measured, ...]:

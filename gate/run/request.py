@@ -27,6 +27,8 @@ class Request:
 
     labels: a file that gives the main files what they are compared with, by id.
 
+    universe: all ids of a look in stages, where no file holds them all yet.
+
     runs: further runs of the baseline's system, each a file.
 
     decides: False where nobody agreed beforehand that this policy judges; the report says so.
@@ -37,6 +39,7 @@ class Request:
     candidates: tuple[str, ...]
     sets: Mapping[str, Files] = field(default_factory=dict)
     runs: tuple[str, ...] = ()
+    universe: tuple[str, ...] = ()
     labels: str | None = None
     history: str | None = None
     store: Store | None = None

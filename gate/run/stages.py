@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gate.cycles.looks import Look
@@ -17,7 +17,6 @@ from gate.policy.load import LoadedPolicy
 from gate.policy.model import Policy
 from gate.report import model
 from gate.run.identity import Sets
-from gate.run.intake import baseline_ids
 from gate.stats.spending import Move, next_move
 from gate.stats.staged_normal import staged_normal
 from gate.values import Caution, GateError
@@ -38,21 +37,19 @@ class Staging:
         return self.move == "continue"
 
 
-def stage_rules(loaded: LoadedPolicy) -> StageRules | None:
+def stage_rules(loaded: LoadedPolicy, universe: tuple[str, ...] = ()) -> StageRules | None:
     """What pairing is told of the stages."""
     fractions = loaded.policy.items.stages
-    return None if fractions is None else StageRules(tuple(fractions), loaded.decision_digest)
+    return None if fractions is None else StageRules(tuple(fractions), loaded.decision_digest, universe)
 
 
-def first_items(loaded: LoadedPolicy, baseline: str) -> model.NextItems:
-    """The items to score before the first look. baseline: the file whose ids are the universe."""
+def first_items(loaded: LoadedPolicy, universe: Callable[[], Iterable[str]]) -> model.NextItems:
+    """The items to score before the first look. universe: all ids there are."""
     rules = stage_rules(loaded)
     if rules is None:
         help_text = "declare them, for example items: {stages: [0.2, 0.4, 0.6, 0.8, 1.0]}"
         raise GateError("no_stages", "the policy has no items.stages", where=loaded.path, help=help_text)
-    ids = first_stage(
-        stage_order(baseline_ids(loaded.policy, baseline), rules.decision_digest), rules.fractions
-    )
+    ids = first_stage(stage_order(universe(), rules.decision_digest), rules.fractions)
     return model.NextItems(len(ids), list_digest(ids), ids)
 
 
