@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
+from math import comb
 from pathlib import Path
+from typing import Any
 
 import pytest
 from seed_data import SEEDS, counts_of, repeat_table, seed_pairs
@@ -119,3 +121,30 @@ def test_the_lessons_data_are_the_published_ones(monkeypatch: pytest.MonkeyPatch
     assert [[row["correct"] for row in side] for side in sides] == [
         [row["correct"] for row in side] for side in repeat_table(0.63)
     ]
+
+
+def mean_pass_hat(rows: list[dict[str, Any]], k: int) -> float:
+    """The chance that k runs of a task are all solved, by choosing k of its runs, over all tasks."""
+    tasks: dict[str, list[int]] = {}
+    for row in rows:
+        if row["status"] == "ok":
+            tasks.setdefault(row["task"], []).append(row["solved"])
+    return sum(comb(sum(runs), k) / comb(len(runs), k) for runs in tasks.values()) / len(tasks)
+
+
+def test_the_agents_go_as_their_page_says(tmp_path: Path) -> None:
+    out = tmp_path / "agents"
+    printed = program("agents/run.py", out).splitlines()
+    page = (EXAMPLES / "agents/README.md").read_text(encoding="utf-8")
+    shown = [line for block in re.findall(r"(?s)```text\n(.*?)```", page) for line in block.splitlines()]
+    assert len(shown) == 8
+    assert set(shown) <= set(printed)
+    assert "exit codes: {'agents': 0, 'judge': 1, 'stages': 0} " in printed
+    rows = [json.loads(line) for line in (out / "staged.jsonl").read_text().splitlines()]
+    assert len({row["task"] for row in rows}) == 100
+    candidate = [json.loads(line) for line in (out / "candidate.jsonl").read_text().splitlines()]
+    assert [row for row in candidate if row["task"] in {row["task"] for row in rows}] == sorted(
+        rows, key=lambda row: (row["task"], row["run"])
+    )
+    report = json.loads((out / "report/report.json").read_text())
+    assert report["gating"]["candidate"] == pytest.approx(mean_pass_hat(candidate, 3))
