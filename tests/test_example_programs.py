@@ -148,3 +148,8 @@ def test_the_agents_go_as_their_page_says(tmp_path: Path) -> None:
     )
     report = json.loads((out / "report/report.json").read_text())
     assert report["gating"]["candidate"] == pytest.approx(mean_pass_hat(candidate, 3))
+
+
+def test_the_tour_names_every_folder() -> None:
+    tour = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    assert [path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in tour] == []
