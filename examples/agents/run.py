@@ -1,25 +1,24 @@
 """Two agents, five runs of each task: the gate's word, a judge that wanders, the same in stages."""
 
 import argparse
+import io
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import desk
 import judge
 
-HERE = Path(__file__).parent.resolve()
+from gate.cli.main import main
+
+HERE = Path(__file__).parent
 RUNS, TASKS = 5, 200
 
 
-def gate(folder, *words, quiet=False):
-    """A command of the gate in that folder, shown: its exit code and what it printed."""
+def gate(*words, out=sys.stdout):
+    """A command of the gate, shown as one would type it; its exit code."""
     print("\n$ gate", *words, flush=True)  # noqa: T201
-    command = [sys.executable, "-m", "gate", *words]
-    done = subprocess.run(command, cwd=folder, check=False, stdout=subprocess.PIPE, text=True)  # noqa: S603
-    print("" if quiet else done.stdout, end="", flush=True)  # noqa: T201
-    return done.returncode, done.stdout
+    return main([*map(str, words)], out, sys.stderr)
 
 
 def write(path, rows):
@@ -34,20 +33,19 @@ def runs(name, tasks):
 
 def in_stages(out, tasks):
     """Run the new agent only on the tasks that the gate asks for: the exit code, and the number of runs."""
-    policy = str(HERE / "stages.yaml")
-    sides = ["--baseline", "baseline.jsonl", "--candidate", "staged.jsonl"]
-    gate(out, "history", "init", "stages.jsonl")
-    _, wanted = gate(out, "stages", "--policy", policy, "--baseline", "baseline.jsonl", quiet=True)
-    rows = []
+    policy, history, following = HERE / "stages.yaml", out / "stages.jsonl", out / "next.txt"
+    sides = ["--baseline", out / "baseline.jsonl", "--candidate", out / "staged.jsonl"]
+    gate("history", "init", history)
+    first = io.StringIO()
+    gate("stages", "--policy", policy, *sides[:2], out=first)
+    wanted, rows = first.getvalue(), []
     while wanted:
         chosen = set(wanted.split())
         rows += runs("agent-2", [task for task in tasks if task["task"] in chosen])
         write(out / "staged.jsonl", rows)
-        (out / "next.txt").unlink(missing_ok=True)
-        code, _ = gate(
-            out, "run", "--policy", policy, *sides, "--history", "stages.jsonl", "--next", "next.txt"
-        )
-        wanted = (out / "next.txt").read_text(encoding="utf-8") if (out / "next.txt").exists() else ""
+        following.unlink(missing_ok=True)
+        code = gate("run", "--policy", policy, *sides, "--history", history, "--next", following)
+        wanted = following.read_text(encoding="utf-8") if following.exists() else ""
     return code, len(rows)
 
 
@@ -58,9 +56,15 @@ def run(out):
     for side, name in (("baseline", "agent-1"), ("candidate", "agent-2")):
         write(out / f"{side}.jsonl", runs(name, tasks))
         write(out / f"notes-{side}.jsonl", judge.notes(name, tasks))
-    sides = ["--baseline", "baseline.jsonl", "--candidate", "candidate.jsonl"]
-    policy = str(HERE / "gate.yaml")
-    notes = ["notes-baseline.jsonl", "notes-candidate.jsonl", "--judge", "judge_ok", "--human", "people"]
+    sides = ["--baseline", out / "baseline.jsonl", "--candidate", out / "candidate.jsonl"]
+    notes = [
+        out / "notes-baseline.jsonl",
+        out / "notes-candidate.jsonl",
+        "--judge",
+        "judge_ok",
+        "--human",
+        "people",
+    ]
     floors = [
         "--again",
         "again",
@@ -72,8 +76,8 @@ def run(out):
         "0.6",
     ]
     codes = {
-        "agents": gate(out, "run", "--policy", policy, *sides, "--report-dir", "report")[0],
-        "judge": gate(out, "judge", *notes, *floors)[0],
+        "agents": gate("run", "--policy", HERE / "gate.yaml", *sides, "--report-dir", out / "report"),
+        "judge": gate("judge", *notes, *floors),
     }
     codes["stages"], taken = in_stages(out, tasks)
     return codes, f"{taken} of {RUNS * TASKS} runs of the new agent were needed"
@@ -82,5 +86,8 @@ def run(out):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path, help="a folder that does not exist yet")
-    codes, saved = run(parser.parse_args().out)
+    asked = parser.parse_args()
+    if asked.out.exists():
+        parser.error(f"{asked.out} exists already")
+    codes, saved = run(asked.out)
     print("\nexit codes:", codes, "\nin stages:", saved)  # noqa: T201

@@ -3,26 +3,27 @@
 import argparse
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import claims
 import people
 
+from gate.cli.main import main
+
 HERE = Path(__file__).parent
 
 
-def gate(folder, *words):
-    """A command of the gate in that folder, shown; its exit code."""
+def gate(*words):
+    """A command of the gate, shown as one would type it; its exit code."""
     print("\n$ gate", *words, flush=True)  # noqa: T201
-    return subprocess.run([sys.executable, "-m", "gate", *words], cwd=folder, check=False).returncode  # noqa: S603
+    return main([*map(str, words)], sys.stdout, sys.stderr)
 
 
 def replay(folder, suite, out, decisions):
     """Both systems over all claims; people decide; the same command again adds the decisions."""
     for _ in range(2):
-        if gate(folder, "replay", suite, "--out", out) != 0:
+        if gate("replay", folder / suite, "--out", folder / out) != 0:
             raise SystemExit(f"{suite} was not replayed")
         people.main(folder / out, folder / "cases.jsonl", folder / decisions)
 
@@ -33,7 +34,7 @@ def first_runs(folder, side):
     kept = [row for row in rows if row.get("repeat") == 1]
     path = folder / f"judged-{side}.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
-    return path.name
+    return path
 
 
 def run(out, count=400):
@@ -48,12 +49,17 @@ def run(out, count=400):
     sides = [first_runs(out, side) for side in ("baseline", "candidate")]
     human = ["--human", "approved", "--max-delta-bias", "0.05"]
     codes = {
-        "overlap": gate(out, "judge", *sides, "--judge", "judge_overlap", "--kind", "graded", *human),
-        "facts": gate(out, "judge", *sides, "--judge", "judge_facts", *human, "--min-kappa", "0.6"),
+        "overlap": gate("judge", *sides, "--judge", "judge_overlap", "--kind", "graded", *human),
+        "facts": gate("judge", *sides, "--judge", "judge_facts", *human, "--min-kappa", "0.6"),
     }
     for name, policy, folder in (("cheaper", "gate.yaml", "replayed"), ("tie", "tie.yaml", "replayed-tie")):
-        files = ["--baseline", f"{folder}/baseline.jsonl", "--candidate", f"{folder}/candidate.jsonl"]
-        codes[name] = gate(out, "run", "--policy", policy, *files, "--report-dir", f"report-{name}")
+        files = [
+            "--baseline",
+            out / folder / "baseline.jsonl",
+            "--candidate",
+            out / folder / "candidate.jsonl",
+        ]
+        codes[name] = gate("run", "--policy", out / policy, *files, "--report-dir", out / f"report-{name}")
     return codes
 
 
@@ -62,4 +68,6 @@ if __name__ == "__main__":
     parser.add_argument("out", type=Path, help="a folder that does not exist yet")
     parser.add_argument("--claims", type=int, default=400)
     asked = parser.parse_args()
+    if asked.out.exists():
+        parser.error(f"{asked.out} exists already")
     print("\nexit codes:", run(asked.out, asked.claims))  # noqa: T201

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import digits
 
 from gate import evaluate
+from gate.cli.main import main
 
 HERE = Path(__file__).parent
 
@@ -45,7 +45,8 @@ def write(path, rows):
 
 def gate(*words):
     """A command of the gate."""
-    subprocess.run([sys.executable, "-m", "gate", *map(str, words)], check=True)  # noqa: S603
+    if main([*map(str, words)], sys.stdout, sys.stderr) != 0:
+        raise SystemExit(f"gate {words[0]} failed")
 
 
 def run(out, nights=digits.NIGHTS, registry="file"):
@@ -74,4 +75,6 @@ if __name__ == "__main__":
     parser.add_argument("--nights", type=int, default=digits.NIGHTS)
     parser.add_argument("--registry", choices=["file", "mlflow"], default="file")
     asked = parser.parse_args()
+    if asked.out.exists():
+        parser.error(f"{asked.out} exists already")
     run(asked.out, asked.nights, asked.registry)
