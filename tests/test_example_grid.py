@@ -105,6 +105,10 @@ def test_the_kept_truth_is_that_of_the_ac_study_and_of_pandapower(grid: dict[str
         other.load.p_mw, other.load.q_mvar, other.gen.p_mw = case.load_p, case.load_q, case.gen_p
         if case.gen_out >= 0:
             other.gen.loc[case.gen_out, "in_service"] = False
+        other.line["in_service"] = np.arange(35) != case.branch_out
+        pandapower.rundcpp(other)
+        flows = [*other.res_line.p_from_mw, *other.res_trafo.p_hv_mw]
+        assert study.flows[number] * network.limit == pytest.approx(flows, abs=0.1)
         outages = [k for k in (2, 9, 38) if study.live[number, list(study.outages).index(k)]]
         for outage in outages:
             gone = [k for k in (outage, case.branch_out) if k >= 0]

@@ -1,5 +1,7 @@
 """The linear (DC) flows before and after every outage: what is known before the AC study is done."""
 
+from functools import lru_cache
+
 import numpy as np
 from cases import Case
 from network import Network
@@ -7,8 +9,8 @@ from network import Network
 
 def before(network: Network, case: Case) -> np.ndarray:
     """Flow on every branch as a share of its limit; the sign is the direction."""
-    flow, _ = _flows(network, case)
-    return flow / network.limit
+    factors, _ = _factors(network, case.branch_out)
+    return factors @ _injections(network, case) / network.limit
 
 
 def after_outages(network: Network, case: Case) -> np.ndarray:
@@ -17,31 +19,31 @@ def after_outages(network: Network, case: Case) -> np.ndarray:
     By line outage distribution factors (Wood and Wollenberg, Power Generation, Operation and Control, chapter
     on security). A row of infinities: the outage cuts something off, or the branch is out already.
     """
-    flow, shift = _flows(network, case)
+    factors, shift = _factors(network, case.branch_out)
+    flow = factors @ _injections(network, case)
     left = 1 - np.diag(shift)
     cut = np.abs(left) < 1e-6
     after = flow + (flow / np.where(cut, np.inf, left))[:, None] * shift.T
     np.fill_diagonal(after, 0)
     loading = np.abs(after) / network.limit
-    loading[cut | ~_live(network, case)] = np.inf
+    loading[cut | (np.arange(len(cut)) == case.branch_out)] = np.inf
     return loading
 
 
-def _live(network, case):
-    return np.arange(len(network.x)) != case.branch_out
+@lru_cache(maxsize=64)
+def _factors(network, out):
+    """MW on a branch (row) for one MW at a bus (column), and for one sent between another branch's ends.
 
-
-def _flows(network, case):
-    """MW on every branch; and MW on a branch (row) for one MW sent between the ends of another (column)."""
-    ends = np.zeros((len(network.x), network.buses))
+    They depend on the branch that is out alone, so the hours of a day share them.
+    """
     rows = np.arange(len(network.x))
+    ends = np.zeros((len(rows), network.buses))
     ends[rows, network.start], ends[rows, network.end] = 1, -1
-    weight = 100 * ends * (_live(network, case) / network.x)[:, None]
+    weight = ends * ((rows != out) / network.x)[:, None]
     keep = np.arange(network.buses) != network.slack
-    inverse = np.linalg.inv((ends.T @ weight)[np.ix_(keep, keep)])
-    return weight[:, keep] @ inverse @ _injections(network, case)[keep], weight[:, keep] @ inverse @ ends[
-        :, keep
-    ].T
+    factors = np.zeros_like(ends)
+    factors[:, keep] = weight[:, keep] @ np.linalg.inv((ends.T @ weight)[np.ix_(keep, keep)])
+    return factors, factors @ ends.T
 
 
 def _injections(network, case):

@@ -9,7 +9,7 @@ import numpy as np
 FILE = Path(__file__).parent / "network.json"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Network:
     """Branches (lines, then transformers), loads and generators; buses are 0 to 38, power is in MW.
 

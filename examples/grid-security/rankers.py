@@ -64,8 +64,11 @@ def _boosted(study, features):
 
 
 def _best(study, score):
-    """Columns of the five largest scores of each case; an outage that is no longer possible is not named."""
-    return np.argsort(-np.where(study.live, score, -1), axis=1, kind="stable")[:, :TOP]
+    """Columns of the five largest scores of each case; an outage that is no longer possible is not named.
+
+    Two lines in series have the same score but for rounding: they stand in the order of their numbers.
+    """
+    return np.argsort(-np.where(study.live, np.round(score, 9), -1), axis=1, kind="stable")[:, :TOP]
 
 
 def _kept(study, name):

@@ -112,6 +112,8 @@ if __name__ == "__main__":
     parser.add_argument("--recompute", action="store_true", help="the AC study and the learning anew")
     parser.add_argument("--pairs", nargs="+", choices=PAIRS, default=PAIRS, metavar="BASELINE:CANDIDATE")
     asked = parser.parse_args()
+    if asked.out.exists():
+        parser.error(f"{asked.out} is there already")
     if asked.recompute:
         recompute()
     main(asked.out, asked.pairs)
