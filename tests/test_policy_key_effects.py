@@ -815,6 +815,10 @@ EFFECTS = [
         history="init",
     ),
     # 180 of 200 passed before, now 160: z = 0.1 / sqrt(0.09/199 + 0.16/199) = 2.82, beyond 2.576
+    # 4 changed items of 200 before, 45 now: their spread is three times as large
+    Effect(
+        "Cycles.on_alarm", "flag", "hold", ("promote", "hold"), before=(counts(2, 2, 196),), history="new"
+    ),
     Effect(
         "Cycles.on_baseline_fall",
         "flag",

@@ -8,6 +8,7 @@ from typing import Final
 
 from gate.cycles import history_cautions
 from gate.cycles.attempt import Rules
+from gate.cycles.band import ALARMS, Band, cycle_of, earlier_cycles, noise_band
 from gate.cycles.chain import History, Order, order_of
 from gate.cycles.ledger import sign_flip_p
 from gate.cycles.looks import Look, recorded_outcome
@@ -27,7 +28,8 @@ class Outcome:
     rule, in its unit. result: further numbers to keep, flat (n, b, c, low, high, p, ...). waived: rules
     that an active waiver excused. revealed: numbers were asked for although the policy hides them.
     blessed: ``NAME:SHA256`` of results in a store that become the baseline if this is a promotion.
-    continues: a stage that asks for more items.
+    continues: a stage that asks for more items. digests: of the item differences and of the inputs, for the
+    noise band.
     """
 
     status: str
@@ -38,6 +40,7 @@ class Outcome:
     revealed: bool = False
     blessed: str = ""
     continues: bool = False
+    digests: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class CycleState:
     over_cycles. scope: "these items" or "fresh windows". sign_flip_p: over the streak's deltas minus
     margin, None without any. numbers_shown: False where ``feedback: verdict`` keeps deltas and intervals
     back. restarted: why the streak began anew, where one is asked for. held: why a passing cycle neither
-    promotes nor counts.
+    promotes nor counts. band: what earlier cycles say of this one; None without any.
     """
 
     verdict: str
@@ -71,6 +74,7 @@ class CycleState:
     cautions: tuple[Caution, ...] = ()
     restarted: str = ""
     held: str = ""
+    band: Band | None = None
 
 
 def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
@@ -87,7 +91,10 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
     order = order_of(history.records)
     series = _before(series_of(history, look.attempt), look, order)
     fell = history_cautions.baseline_fell(series, look.attempt, outcome.result, shown=False)
+    band = _band(series, look, outcome)
     held = HELD if fell and rules.on_baseline_fall == "hold" and status == "pass" else ""
+    if band is not None and band.alarms and rules.on_alarm == "hold" and status == "pass":
+        held = held or OUTSIDE
     streak = _counted(series, look, order, provisional(look, status, outcome, held))
     counted = streak.passes
     passed = len(counted)
@@ -116,10 +123,30 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
         recorded=look.recorded,
         numbers_shown=shown,
         faults=look.faults,
-        cautions=(*look.cautions, fell) if fell else look.cautions,
+        cautions=(*look.cautions, *([fell] if fell else []), *_alarms(band, shown=shown)),
         restarted=streak.restarted if rules.required > 1 else "",
         held=held,
+        band=band if shown else None,
     )
+
+
+def _band(series: Sequence[Record], look: Look, outcome: Outcome) -> Band | None:
+    """This cycle against the earlier ones of the series; None where there are none, or a stage goes on."""
+    ended = [record for record in series if not record.state.get("continues")]
+    if look.rules.on_alarm == "hold":  # else one odd night would make the next plain one odd; a policy that
+        # was revalidated, so that it is another one, begins a band of its own
+        known = look.attempt.decision_digest
+        ended = [r for r in ended if r.decision_digest == known and ALARMS.isdisjoint(r.alarms)]
+    past = earlier_cycles(ended, look.attempt.metric)
+    if outcome.continues or look.attempt.identical or not past:
+        return None
+    return noise_band(cycle_of(provisional(look, outcome.status, outcome)), past)
+
+
+def _alarms(band: Band | None, *, shown: bool) -> tuple[Caution, ...]:
+    if band is None:
+        return ()
+    return band.alarms if shown else tuple(replace(found, message=WITHHELD) for found in band.alarms)
 
 
 def _same_waivers(earlier: Record, outcome: Outcome) -> bool:
@@ -128,6 +155,8 @@ def _same_waivers(earlier: Record, outcome: Outcome) -> bool:
 
 
 HELD = "the baseline fell"
+OUTSIDE = "outside the noise band of earlier cycles"
+WITHHELD = "the noise band of earlier cycles was left; its numbers are withheld"
 NOT_WINNER = "not_winner"
 
 
@@ -156,7 +185,12 @@ def provisional(look: Look, status: str, outcome: Outcome, held: str = "") -> Re
         look_no=look.number,
         level=look.level,
         missed=look.missed,
-        state={**look.identities, **({"held": held} if held else {}), **_stage(look, outcome)},
+        state={
+            **look.identities,
+            **({"held": held} if held else {}),
+            **_stage(look, outcome),
+            **outcome.digests,
+        },
         status=status,
         result=result,
     )

@@ -26,6 +26,7 @@ class Rules:
     may_shrink: bool = False
     history_required: bool = False
     on_baseline_fall: str = "flag"
+    on_alarm: str = "flag"
     challengers: int | None = None
     policy_first: bool = False
     staged: bool = False
@@ -41,8 +42,8 @@ class Rules:
     def needs_history(self) -> bool:
         """Whether a verdict rests on more than this evaluation."""
         fresh = self.windows == "fresh"  # only a history knows which items were seen
-        fallen = self.on_baseline_fall == "hold"  # and how the baseline did before
-        more = fresh or self.history_required or fallen or self.staged
+        past = "hold" in {self.on_baseline_fall, self.on_alarm}  # and how earlier cycles did
+        more = fresh or self.history_required or past or self.staged
         return self.required > 1 or self.looks is not None or more
 
 
@@ -59,6 +60,7 @@ def rules_of(policy: Policy) -> Rules:
         may_shrink=policy.items.may_shrink,
         history_required=cycles.history_required,
         on_baseline_fall=cycles.on_baseline_fall,
+        on_alarm=cycles.on_alarm,
         challengers=policy.challengers,
         policy_first=cycles.policy_first,
         staged=policy.items.stages is not None,

@@ -20,6 +20,7 @@ from gate.stats.mix_shift import MixShift, mix_shift
 from gate.stats.spread_change import SpreadChange, brown_forsythe
 from gate.values import Caution
 
+ALARMS: Final = frozenset({"noise_changed", "delta_outside_band", "delta_drift", "inputs_shifted"})
 REMEMBERED: Final = 10
 """Earlier cycles that this one is compared with; drift and the spread between cycles see all of them."""
 DIFFERENCES: Final = "differences"
@@ -62,7 +63,7 @@ def earlier_cycles(records: Iterable[Record], metric: str) -> tuple[Cycle, ...]:
     found: dict[str, Cycle] = {}
     for record in records:
         if record.kind == "outcome" and record.metric == metric and record.cycle not in found:
-            found[record.cycle] = _cycle(record)
+            found[record.cycle] = cycle_of(record)
     return tuple(found.values())
 
 
@@ -87,7 +88,8 @@ def noise_band(now: Cycle, past: Sequence[Cycle]) -> Band:
     )
 
 
-def _cycle(record: Record) -> Cycle:
+def cycle_of(record: Record) -> Cycle:
+    """What a record, or one that is about to be written, says of its cycle."""
     result, state = record.result, record.state
     if result.get("printed") is False:
         return Cycle(record.cycle, None)

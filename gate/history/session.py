@@ -16,6 +16,7 @@ from pathlib import Path
 
 from gate.cycles.assess import BLESSED, CycleState, Outcome, assess, one_winner, provisional
 from gate.cycles.attempt import Attempt, Rules
+from gate.cycles.band import DIFFERENCES
 from gate.cycles.chain import History
 from gate.cycles.counted_looks import item_sets
 from gate.cycles.looks import Look, plan_looks
@@ -40,8 +41,8 @@ class Session:
         if self.store is None and rules.needs_history:
             raise GateError(
                 "history_needed",
-                "required above 1, looks, stages, fresh windows, history_required and on_baseline_fall: hold "
-                "need a history (none was given)",
+                "required above 1, looks, stages, fresh windows, history_required, on_baseline_fall: hold "
+                "and on_alarm: hold need a history (none was given)",
                 help="give one with --history FILE",
             )
         if self.store is None or self.read_only:
@@ -122,7 +123,8 @@ class Session:
             alarms=alarms,
             claim=state.claim,
             result=result if state.numbers_shown else _withheld(result, look, state),
-            state=dict(draft.state) | ({"restarted": state.restarted} if state.restarted else {}),
+            state=_telling_state(draft.state, shown=state.numbers_shown)
+            | ({"restarted": state.restarted} if state.restarted else {}),
             streak=state.passed,
             verdict=state.verdict,
         )
@@ -152,6 +154,11 @@ def _withheld(result: Mapping[str, Scalar], look: Look, state: CycleState) -> di
     tested = look.rules.test is not None and state.status == "pass"
     telling = _TELLING if tested else _TELLING | _TESTED
     return {key: None if key in telling else value for key, value in result.items()}
+
+
+def _telling_state(state: Mapping[str, Scalar], *, shown: bool) -> dict[str, Scalar]:
+    """The digest of the differences holds their mean and spread."""
+    return {key: value for key, value in state.items() if shown or key != DIFFERENCES}
 
 
 def _is_new(look: Look) -> bool:

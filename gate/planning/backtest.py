@@ -140,7 +140,10 @@ class _World:
         self._past, self._answers, self._gating = past, Answers(request), policy.gating
         # the policy is tried, so it is younger than what it is tried on
         self.rules: Rules = replace(rules_of(policy), policy_first=False)
-        self._status_alone = self.rules.test is None and self.rules.on_baseline_fall != "hold"
+        self._status_alone = self.rules.test is None and "hold" not in {
+            self.rules.on_baseline_fall,
+            self.rules.on_alarm,
+        }
         self._numbers = _numbered([cycle.found.table for cycle in past])
         self.rows = [self._rows(k) for k in range(len(past))]
         store = MemoryStore(None)

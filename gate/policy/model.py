@@ -309,6 +309,9 @@ class Cycles(Model):
     on_baseline_fall: Annotated[
         Literal["flag", "hold"], Field(description="hold: a baseline that fell promotes nothing.")
     ] = "flag"
+    on_alarm: Annotated[
+        Literal["flag", "hold"], Field(description="hold: a cycle outside the noise band promotes nothing.")
+    ] = "flag"
 
 
 class Systems(Model):

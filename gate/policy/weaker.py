@@ -136,6 +136,7 @@ JUDGES: Mapping[type[Model], Mapping[str, Weighed]] = {
         "policy_first": (s.off_is_weaker, "results may be older than the policy"),
         "feedback": (s.strict_to_loose("verdict", "full"), "a block tells more about the items"),
         "allow_worn": (s.on_is_weaker, "worn items may decide"),
+        "on_alarm": (s.strict_to_loose("hold", "flag"), "a cycle outside the noise band may promote"),
         "on_baseline_fall": (s.strict_to_loose("hold", "flag"), "a fallen baseline may promote"),
     },
     Baseline: {

@@ -267,11 +267,24 @@ class Point(Block, frozen=True, omit_defaults=False):
 
 
 class Band(Block, frozen=True):
-    """Where a candidate that changes nothing would lie."""
+    """Where earlier cycles say that this one would lie if nothing had changed.
+
+    low, high: t-prediction limits of the delta, 99 %, from five cycles on. cycles: earlier ones with a delta.
+    spread_ratio: standard deviation of the item differences now / then; spread_p: Brown-Forsythe, two-sided.
+    drift: EWMA of the self-starting scores of the deltas. retrain_sd: of the true deltas between cycles;
+    next_low, next_high: where the next cycle's true delta lies, 95 %.
+    """
 
     low: float | None = None
     high: float | None = None
     centre: float | None = None
+    cycles: Count | None = None
+    spread_ratio: float | None = None
+    spread_p: float | None = None
+    drift: float | None = None
+    retrain_sd: float | None = None
+    next_low: float | None = None
+    next_high: float | None = None
 
 
 class Cycles(Block, frozen=True, kw_only=True):

@@ -321,6 +321,14 @@ def cycle_details(report: Report) -> list[str]:
     block = report.cycles
     seen = WINDOWS.get(block.window, f"{block.window} window")
     found = [f"cycle {block.cycle}, look {block.look}, {seen}"]
+    if block.band is not None and block.band.low is not None:
+        ends = voice.ends(block.band.low, block.band.high, report.gating)
+        found.append(
+            f"after {count(block.band.cycles or 0, 'earlier cycle')} this gain was expected in {ends}"
+        )
+    if block.band is not None and block.band.next_low is not None:
+        after = voice.ends(block.band.next_low, block.band.next_high, report.gating)
+        found.append(f"true gain of the next cycle {after}")
     if block.sign_flip_p is not None and block.passed > 1:
         found.append(f"sign-flip {probability(block.sign_flip_p)} over the streak")
     if block.replayed:

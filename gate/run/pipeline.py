@@ -48,7 +48,7 @@ def evaluate(request: Request) -> Report | Reports:
         _judged(request, sets, found, look, waivers)
         for sets, found, look in zip(read, measured, looks, strict=True)
     ]
-    outcomes = [for_history(one, revealed=request.reveal) for one in judged]
+    outcomes = [for_history(one, revealed=request.reveal, digests=kept_history) for one in judged]
     if not request.read_only:
         paths = zip(request.candidates, read, strict=True)
         outcomes = kept(request.stored, request.loaded.policy, paths, outcomes)
@@ -161,4 +161,6 @@ def _judged(request: Request, sets: Sets, measured: Measured, look: Look, waiver
     reasons = decided(comparisons, faults, waivers.active)
     reasons = held_open(reasons, comparisons, stage_of(sets, look))
     stage = staging(policy, sets, look, comparisons, reasons)
-    return Judged(sets, comparisons, described, measured.not_assessed, reasons, measured.unread, stage)
+    return Judged(
+        sets, comparisons, described, measured.not_assessed, reasons, measured.unread, policy, stage
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gate.artifacts.opening import open_artifact, sha256_of
 from gate.artifacts.table import Source as Read
 from gate.cycles.assess import NOT_WINNER, CycleState, Outcome
+from gate.cycles.band import Band as NoiseBand
 from gate.cycles.looks import Look
 from gate.cycles.waivers import active_waivers
 from gate.decide.verdict import INCONCLUSIVE, NOT_DECIDED, PASS, WAIVED, Reason, outcome
@@ -17,6 +18,7 @@ from gate.measure.unread import UnreadRuns
 from gate.pairing.model import NO_FILE, SideFacts
 from gate.policy.model import Policy
 from gate.report.model import (
+    Band,
     Changes,
     Cycles,
     Family,
@@ -32,6 +34,7 @@ from gate.report.model import (
 )
 from gate.report.model import Comparison as Block
 from gate.run.blocks import changes, comparison, gating, pairing
+from gate.run.digests import cycle_digests
 from gate.run.identity import Sets, artifact_digest, earliest_time
 from gate.run.next_step import next_step
 from gate.run.stages import Staging, stage_cautions, stage_step, stages_block
@@ -70,6 +73,7 @@ class Judged:
     not_assessed: tuple[Mapping[str, str], ...]
     reasons: tuple[Reason, ...]
     unread: UnreadRuns
+    policy: Policy
     stage: Staging | None = None
 
 
@@ -107,8 +111,10 @@ def unread_faults(unread: UnreadRuns) -> tuple[Reason, ...]:
     )
 
 
-def for_history(judged: Judged, *, revealed: bool) -> Outcome:
-    """What the history keeps of this candidate: its status, and the gating rule's numbers."""
+def for_history(judged: Judged, *, revealed: bool, digests: bool) -> Outcome:
+    """What the history keeps of this candidate: its status, the gating rule's numbers, and digests of both
+    its differences and its inputs where somebody will compare them.
+    """
     gating = judged.comparisons[0]
     result: dict[str, Any] = dict.fromkeys(
         ("p", "p_adjusted", "low", "high", "sd", "b", "c", "baseline_mean", "baseline_se")
@@ -131,7 +137,16 @@ def for_history(judged: Judged, *, revealed: bool) -> Outcome:
     waived = tuple(reason.rule for reason in judged.reasons if reason.status == WAIVED)
     status = outcome(judged.reasons)
     continues = judged.stage is not None and judged.stage.continues
-    return Outcome(status, gating.delta, margin, result, waived, revealed=revealed, continues=continues)
+    return Outcome(
+        status,
+        gating.delta,
+        margin,
+        result,
+        waived,
+        revealed=revealed,
+        continues=continues,
+        digests=cycle_digests(judged.policy, judged.sets, gating) if digests else {},
+    )
 
 
 def sum_up(
@@ -256,6 +271,25 @@ def _cycles(state: CycleState, past: Iterable[Point]) -> Cycles:
         series=tuple(past),
         restarted=state.restarted or None,
         held=state.held or None,
+        band=_band(state.band),
+    )
+
+
+def _band(found: NoiseBand | None) -> Band | None:
+    if found is None:
+        return None
+    limits, after = found.limits, found.next_delta or (None, None)
+    return Band(
+        low=limits.low if limits else None,
+        high=limits.high if limits else None,
+        centre=limits.centre if limits else None,
+        cycles=found.cycles,
+        spread_ratio=found.spread.ratio if found.spread else None,
+        spread_p=found.spread.p if found.spread else None,
+        drift=found.drift.smoothed[-1] if found.drift.smoothed else None,
+        retrain_sd=found.between.tau if found.between else None,
+        next_low=after[0],
+        next_high=after[1],
     )
 
 

@@ -240,6 +240,7 @@ KEYS = [
     Key("Cycles", ("cycles", "feedback"), "verdict", S),
     Key("Cycles", ("cycles", "feedback"), "verdict", D, {("cycles", "looks"): 9}),
     Key("Cycles", ("cycles", "on_baseline_fall"), "hold", S),
+    Key("Cycles", ("cycles", "on_alarm"), "hold", S),
     Key("Cycles", ("cycles", "allow_worn"), True, W),
     Key("Artifacts", ("artifacts", "format"), "csv", D),
     Key("Artifacts", ("artifacts", "system"), "a", D),

@@ -97,6 +97,7 @@ NEVER_LAXER = {
     "cycles.policy_first": "more results are a fault",
     "cycles.feedback": "fewer numbers are shown; nothing is counted by them without planned looks",
     "cycles.allow_worn": "worn items are a fault",
+    "cycles.on_alarm": "a cycle outside the noise band is not counted; a failed one resets",
     "cycles.on_baseline_fall": "a cycle with a fallen baseline is not counted; a failed one resets",
     "alpha": "every level is smaller, and no veto is there to see less",
     "correction": "the best of several challengers is corrected more, and no veto is there",
