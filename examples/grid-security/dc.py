@@ -47,10 +47,9 @@ def _factors(network, out):
 
 
 def _injections(network, case):
-    """Generation less load at each bus; the slack gives what is missing."""
+    """Generation less load at each bus; what is missing comes from the slack, whose factors are 0."""
     power = np.zeros(network.buses)
     np.add.at(power, network.load_bus, -case.load_p)
     on = np.arange(len(case.gen_p)) != case.gen_out
     np.add.at(power, network.gen_bus, np.where(on, case.gen_p, 0))
-    power[network.slack] -= power.sum()
     return power
