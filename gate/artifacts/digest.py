@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
@@ -57,9 +57,8 @@ def identity(parts: Parts, sort: Sort) -> str:
         return list(column[sort.rows])
 
     digest = hashlib.sha256()
-    header = {"columns": sorted(parts.columns), "metrics": sorted(parts.values), "rows": len(parts.ids)}
-    header |= {"repeats": parts.repeats is not None, "clusters": parts.clusters is not None}
-    digest.update(json.dumps(header, sort_keys=True).encode("utf-8"))
+    repeated, clustered = parts.repeats is not None, parts.clusters is not None
+    digest.update(header(parts.columns, parts.values, len(parts.ids), repeated=repeated, clustered=clustered))
     digest.update(sort.lines)
     if parts.repeats is not None:
         digest.update(_lines(ordered(parts.repeats)))
@@ -68,10 +67,32 @@ def identity(parts: Parts, sort: Sort) -> str:
             _update_text(digest, ordered(column))
     digest.update(parts.failed[sort.rows].astype(np.uint8).tobytes())
     for name in sorted(parts.values):
-        values = parts.values[name][sort.rows]
-        canonical = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, no negative zero
-        digest.update(canonical.astype("<f8", copy=False).data)
+        digest.update(value_bytes(parts.values[name][sort.rows]))
     return digest.hexdigest()
+
+
+def header(
+    columns: Iterable[str], metrics: Iterable[str], rows: int, *, repeated: bool, clustered: bool
+) -> bytes:
+    """What an identity begins with: the shape of what follows."""
+    shape = {"columns": sorted(columns), "metrics": sorted(metrics), "rows": rows}
+    return json.dumps(shape | {"repeats": repeated, "clusters": clustered}, sort_keys=True).encode("utf-8")
+
+
+def value_bytes(values: FloatArray) -> bytes:
+    """Numbers as an identity has them: one NaN, no negative zero."""
+    canonical = np.where(np.isnan(values), np.nan, values + 0.0)
+    return canonical.astype("<f8", copy=False).tobytes()
+
+
+def length_bytes(cells: Sequence[str | None]) -> bytes:
+    """Before the texts of a column, so that no two cells run into each other; None is length -1."""
+    return np.array([-1 if cell is None else len(cell) for cell in cells], dtype="<i8").tobytes()
+
+
+def text_bytes(cells: Sequence[str | None]) -> bytes:
+    """The texts themselves."""
+    return "".join([cell for cell in cells if cell is not None]).encode("utf-8")
 
 
 def _lines(texts: list[Any]) -> bytes:
@@ -80,7 +101,5 @@ def _lines(texts: list[Any]) -> bytes:
 
 
 def _update_text(digest: hashlib._Hash, cells: list[Any]) -> None:
-    """Lengths first, so that no two cells run into each other; None is length -1."""
-    lengths = [-1 if cell is None else len(cell) for cell in cells]
-    digest.update(np.array(lengths, dtype="<i8").tobytes())
-    digest.update("".join([cell for cell in cells if cell is not None]).encode("utf-8"))
+    digest.update(length_bytes(cells))
+    digest.update(text_bytes(cells))

@@ -69,3 +69,8 @@ def sha256_of(file: BinaryIO) -> str:
         digest.update(block)
     file.seek(0)
     return digest.hexdigest()
+
+
+def found_here(path: str) -> tuple[str, bool] | None:
+    """The absolute path and whether it is a folder; None where nothing of that name is on this machine."""
+    return (os.path.abspath(path), os.path.isdir(path)) if os.path.exists(path) else None  # noqa: PTH100, PTH110, PTH112

@@ -69,10 +69,10 @@ def outcome_of(records: Records, request: ReadRequest) -> Outcome:
     ]
     unread = [found for column in (*columns, *others) if (found := column.unread(failed)) is not None]
     told = records.failed is not None or bool(columns)
-    return Outcome(failed, told, tuple(unread), tuple(_unknown(unread, records.count)))
+    return Outcome(failed, told, tuple(unread), tuple(unknown_words(unread, records.count)))
 
 
-def _unknown(unread: Sequence[Unread], rows: int) -> Iterator[tuple[str, str]]:
+def unknown_words(unread: Sequence[Unread], rows: int) -> Iterator[tuple[str, str]]:
     """The caution for words in the reserved column that this gate knows neither as run nor as failed."""
     for found in unread:
         if found.reserved:

@@ -13,7 +13,8 @@ from pathlib import Path
 from gate.ci.event import ci_facts
 from gate.cli.render import length, lengths
 from gate.cli.streams import Streams, colours
-from gate.pairing.model import NO_FILE
+from gate.pairing.local import pair_files
+from gate.pairing.model import NO_FILE, Pairer
 from gate.policy.load import LoadedPolicy, load
 from gate.report.files import check_outputs, report_files, write_reports, write_text
 from gate.report.model import Report, Reports, error_report, reports_of, to_json
@@ -57,6 +58,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar=("NAME", "BASELINE", "CANDIDATE"),
         help="a named item set with files of its own, for rules with set: NAME; BASELINE may be - for limits",
+    )
+    add(
+        "--engine",
+        choices=("local", "spark"),
+        default="local",
+        help="spark: Parquet paths or table names, matched in Apache Spark (docs/spark.md)",
     )
     add("--history", metavar="FILE", help="the append-only record of past decisions")
     add(
@@ -128,6 +135,7 @@ def _request(policy: LoadedPolicy, sets: Mapping[str, Files], args: argparse.Nam
         labels=args.labels,
         candidates=tuple(args.candidate),
         sets=sets,
+        pairer=_pairer(args.engine, policy),
         history=args.history,
         expect_head=args.expect_head,
         read_only=args.history_mode == "read-only",
@@ -156,6 +164,16 @@ def recorded_request(
         now=datetime.now(UTC).isoformat(timespec="seconds"),
         tool_version=__version__,
     )
+
+
+def _pairer(engine: str, policy: LoadedPolicy) -> Pairer:
+    if engine == "local":
+        return pair_files
+    from gate.pairing.spark import pair_tables
+    from gate.run.served import refuse_unserved
+
+    refuse_unserved(policy.policy)
+    return pair_tables
 
 
 def _checkout_since(policy: LoadedPolicy) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gate import artifacts
@@ -22,7 +22,14 @@ from gate.pairing.votes import counted
 
 def pair_files(baseline: Artifact | None, candidate: Artifact, rules: PairingRules) -> Paired:
     """Read both files (the ``Pairer`` protocol says the rest)."""
-    *runs, second = (scored(table, rules) for table in _read(baseline, candidate))
+    return paired(_read(baseline, candidate), baseline, candidate, rules)
+
+
+def paired(
+    tables: Sequence[ItemTable], baseline: Artifact | None, candidate: Artifact, rules: PairingRules
+) -> Paired:
+    """The same from tables that were read: every run of the baseline, then the candidate."""
+    *runs, second = (scored(table, rules) for table in tables)
     second, votes = counted(second, rules)
     if baseline is None:
         runs = [_without_values(second)]

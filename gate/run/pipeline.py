@@ -132,7 +132,8 @@ def _measured(
 def _read(request: Request, candidate: str) -> Sets:
     files: dict[str | None, Files] = {None: Files(request.baseline, candidate, request.labels, request.runs)}
     files.update(request.sets)
-    return item_sets(request.loaded.policy, files, stages=stage_rules(request.loaded, request.universe))
+    stages = stage_rules(request.loaded, request.universe)
+    return item_sets(request.loaded.policy, files, request.pairer, stages)
 
 
 def _compared(policy: Policy, read: Sequence[Sets], looks: Sequence[Look]) -> tuple[Measured, ...]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gate.history.store import Store
+from gate.pairing.local import pair_files
+from gate.pairing.model import Pairer
 from gate.policy.load import LoadedPolicy
 from gate.run.intake import Files
 from gate.run.stored import SCHEME, Stored
@@ -31,6 +33,8 @@ class Request:
 
     runs: further runs of the baseline's system, each a file.
 
+    pairer: where the two sides are read and matched.
+
     decides: False where nobody agreed beforehand that this policy judges; the report says so.
     """
 
@@ -47,6 +51,7 @@ class Request:
     expect_head: str | None = None
     read_only: bool = False
     reveal: bool = False
+    pairer: Pairer = pair_files
     decides: bool = True
     policy_since: Callable[[], str] = str
     cycle: str | None = None
