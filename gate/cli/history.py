@@ -1,4 +1,4 @@
-"""``gate history``: start, show, verify and merge the record of past decisions."""
+"""``gate history``: start, show, verify, amend and merge the record of past decisions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pathlib import Path
 
 from gate.cli.streams import Streams
 from gate.cycles.attempt import rules_of
+from gate.cycles.chain import History
 from gate.cycles.chart import draw
+from gate.cycles.known import how_often_right, known_record, right_lines
+from gate.cycles.record import Record
 from gate.history.checks import head_line, join, require_head
 from gate.history.session import store_for
 from gate.policy.load import load
@@ -21,6 +24,7 @@ EPILOG = """\
 examples:
   gate history init history.jsonl
   gate history show history.jsonl
+  gate history outcome history.jsonl night-12 bad --note "complaints doubled"
   gate history verify history.jsonl --expect-head 3f2a9c01d4e7
   gate history site history.jsonl public
   gate history merge ours.jsonl theirs.jsonl --out history.jsonl"""
@@ -31,6 +35,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     actions.add_parser("init", help="start a history").add_argument("file", metavar="FILE")
     actions.add_parser("show", help="draw the run of cycles").add_argument("file", metavar="FILE")
+    later = actions.add_parser("outcome", help="record what production said of a cycle's candidate")
+    later.add_argument("file", metavar="FILE")
+    later.add_argument("cycle", metavar="CYCLE", help="its name, as gate history show prints it")
+    later.add_argument("outcome", choices=("good", "bad"))
+    later.add_argument("--note", default="", metavar="TEXT", help="where that is known from")
     check = actions.add_parser("verify", help="check that nothing was changed or lost")
     check.add_argument("file", metavar="FILE")
     check.add_argument("--expect-head", metavar="DIGEST", help="a record that must still be there")
@@ -53,6 +62,8 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
         streams.print(f"started: {head_line(store.read())}")
     elif args.action == "show":
         streams.print(draw(store_for(args.file).read()))
+    elif args.action == "outcome":
+        streams.print("\n".join(_outcome(args)))
     elif args.action == "site":
         streams.print(f"written: {terminal_line(_site(args))}")
     elif args.action == "verify":
@@ -66,6 +77,21 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
         _refuse_store(args.out)
         streams.print(f"merged: {head_line(join([store_for(file).read() for file in args.files], args.out))}")
     return 0
+
+
+def _outcome(args: argparse.Namespace) -> list[str]:
+    now, store = datetime.now(UTC).isoformat(timespec="seconds"), store_for(args.file)
+
+    def step(history: History) -> tuple[list[Record], Record]:
+        about = known_record(history.records, args.cycle, args.outcome, args.note[:500])
+        return [about._replace(time=now, tool=__version__)], about
+
+    about = store.transact(step)
+    found = how_often_right(store.read().records, about.metric)
+    return [
+        f"recorded: cycle {terminal_line(about.cycle)} was {args.outcome}",
+        *(right_lines(found) if found else []),
+    ]
 
 
 def _site(args: argparse.Namespace) -> Path:

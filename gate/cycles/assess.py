@@ -8,7 +8,7 @@ from typing import Final
 
 from gate.cycles import history_cautions
 from gate.cycles.attempt import Rules
-from gate.cycles.band import ALARMS, Band, cycle_of, earlier_cycles, noise_band
+from gate.cycles.band import ALARMS, Band, Cycle, cycle_of, earlier_cycles, noise_band
 from gate.cycles.chain import History, Order, order_of
 from gate.cycles.ledger import sign_flip_p
 from gate.cycles.looks import Look, recorded_outcome
@@ -52,7 +52,7 @@ class CycleState:
     over_cycles. scope: "these items" or "fresh windows". sign_flip_p: over the streak's deltas minus
     margin, None without any. numbers_shown: False where ``feedback: verdict`` keeps deltas and intervals
     back. restarted: why the streak began anew, where one is asked for. held: why a passing cycle neither
-    promotes nor counts. band: what earlier cycles say of this one; None without any.
+    promotes nor counts. band: what earlier cycles say of this one; None without any. past: those cycles.
     """
 
     verdict: str
@@ -75,6 +75,7 @@ class CycleState:
     restarted: str = ""
     held: str = ""
     band: Band | None = None
+    past: tuple[Cycle, ...] = ()
 
 
 def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
@@ -127,6 +128,7 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
         restarted=streak.restarted if rules.required > 1 else "",
         held=held,
         band=band if shown else None,
+        past=earlier_cycles(series, look.attempt.metric),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from gate.cycles.chain import History
 from gate.cycles.counted_looks import counted_looks
+from gate.cycles.known import how_often_right, right_lines
 from gate.cycles.record import Record
 from gate.cycles.streak import why_first
 from gate.safe import escaped
@@ -38,9 +39,14 @@ class Row:
 def draw(history: History) -> str:
     """One line for each outcome, void and unfinished look: delta (o) and interval (---) around zero (|)."""
     metrics = sorted({record.metric for record in history.records if record.metric})
-    parts = [_metric_chart(history, metric) for metric in metrics]
+    parts = ["\n".join([_metric_chart(history, metric), *_right(history, metric)]) for metric in metrics]
     cautions = [f"caution: {caution.message}" for caution in history.cautions]
     return "\n\n".join([*parts, "\n".join([*cautions, f"{history.head}, {history.count} records"])]) + "\n"
+
+
+def _right(history: History, metric: str) -> list[str]:
+    found = how_often_right(history.records, metric)
+    return [] if found is None else right_lines(found)
 
 
 def rows_of(history: History, metric: str) -> list[Row]:

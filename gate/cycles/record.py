@@ -18,7 +18,7 @@ from pydantic_core import from_json
 FIRST_SCHEMA: Final = "gate.history/1"
 SCHEMA: Final = "gate.history/2"
 """What is written. Records of the first schema lack ``state``; they keep their meaning and stay readable."""
-KINDS: Final = frozenset({"init", "intent", "outcome", "void", "promotion", "waiver", "worn"})
+KINDS: Final = frozenset({"init", "intent", "outcome", "void", "promotion", "waiver", "worn", "known"})
 STATUSES: Final = frozenset({"", "pass", "fail", "inconclusive"})
 WINDOWS: Final = frozenset({"", "fresh", "reused", "overlap"})
 
@@ -43,8 +43,9 @@ class Record(NamedTuple):
     look_no, level: place and one-sided level in the ledger. missed: earlier attempts of the same CI run that
     the history does not hold. holdout: the items (``gate.cycles.items``). result: the outcome, flat.
     state: what the rules of the second schema need; open, a reader leaves alone what it does not know.
-    note: why (void, worn, waiver). time: for people, never for an order. isolated: SHA-256 of torn lines
-    that this record closes off. prev: digests of all heads that the writer saw, sorted.
+    note: why (void, worn, waiver, known: what production said, whose state holds good or bad). time: for
+    people, never for an order. isolated: SHA-256 of torn lines that this record closes off. prev: digests of
+    all heads that the writer saw, sorted.
     """
 
     alarms: tuple[str, ...] = ()

@@ -415,6 +415,17 @@ class Reporting(Model):
     """What the report may say of costs; nothing here decides."""
 
     cost_per_item: Annotated[float | None, Field(gt=0, description="What scoring one item costs.")] = None
+    good_share: Annotated[
+        float | None,
+        Field(gt=0, lt=1, description="Share of candidates that are really better, as you believe."),
+    ] = None
+    good_gain: Annotated[
+        Positive | None, Field(description="Mean gain of those that are, in the metric's unit.")
+    ] = None
+
+    def _findings(self) -> Iterable[Finding]:
+        if (self.good_share is None) != (self.good_gain is None):
+            yield _missing("good_share and good_gain go together", "give both, or leave both out")
 
 
 class Waiver(Model):

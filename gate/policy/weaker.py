@@ -173,7 +173,7 @@ SILENT: Mapping[type[Model], frozenset[str]] = {
     Gating: frozenset({"interval"}),
     Guardrail: frozenset({"interval"}),
     Waiver: frozenset({"rule", "owner", "reason"}),
-    Reporting: frozenset({"cost_per_item"}),
+    Reporting: frozenset({"cost_per_item", "good_share", "good_gain"}),
 }
 
 

@@ -371,6 +371,18 @@ class Provenance(Sources, frozen=True):
     baseline_runs: tuple[Source, ...] | None = None
 
 
+class Worth(Block, frozen=True):
+    """What a promotion is worth; no confidence level, and it decides nothing.
+
+    by: ``declaration`` (report.good_share) or ``history`` (at least ten earlier cycles). not_better: chance
+    that the true gain is 0 or less; gain: what to expect of it, shrunken, in the metric's unit.
+    """
+
+    by: Literal["declaration", "history"]
+    not_better: Share
+    gain: float
+
+
 class NextItems(Block, frozen=True):
     """What to score next, in the order that the policy's digest fixes.
 
@@ -444,6 +456,7 @@ class Report(Block, frozen=True, tag_field="schema", tag="gate.report/1", kw_onl
     signature: str
     decides: Decides = True
     stages: Stages | None = None
+    worth: tuple[Worth, ...] | None = None
 
 
 class Reports(Block, frozen=True, tag_field="schema", tag="gate.reports/1"):

@@ -20,6 +20,7 @@ from gate.report.model import (
     Report,
     Reports,
     Stages,
+    Worth,
 )
 from gate.report.statements import moved_word, name_of, statement, watched
 from gate.report.terms import GRAVITY, gravity
@@ -284,10 +285,21 @@ def explained(report: Report) -> list[Line]:
         ("From flipping", flips(gating)),
         ("Cycles", "; ".join([cycles(report), *cycle_details(report)])),
         ("Judge", judged(report)),
+        *(("Worth", worth(one, report)) for one in report.worth or ()),
         ("Owner", report.policy.owner or ""),
         *(("Claim", text) for text in report.claims),
         *(("Limit", text) for text in report.limits),
     ]
+
+
+def worth(found: Worth, report: Report) -> str:
+    """How likely a promotion like this is a false one, and the gain that is left after shrinking."""
+    if found.by == "declaration":
+        start = "if the declared share of candidates is really better"
+    else:
+        start = "by the gains of earlier cycles"
+    wrong = f"about {100 * found.not_better:.0f} of 100 promotions like this are not better"
+    return f"{start}, {wrong}; expect a gain of {voice.amount(found.gain, report.gating)}"
 
 
 def judged(report: Report) -> str:

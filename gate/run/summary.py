@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ from gate.report.model import (
     Report,
     Source,
     Sources,
+    Worth,
 )
 from gate.report.model import Comparison as Block
 from gate.run.blocks import changes, comparison, gating, pairing
@@ -41,6 +43,7 @@ from gate.run.stages import Staging, stage_cautions, stage_step, stages_block
 from gate.run.stored import blessing, winning_run
 from gate.run.withheld import VEIL, VEILED_STEP, veiled_comparison, veiled_entries, veiled_reason
 from gate.stats.methods import assurance
+from gate.stats.worth import prior_of, worth_by_declaration, worth_by_history
 from gate.values import Caution, Role, Status, Verdict
 
 if TYPE_CHECKING:
@@ -190,6 +193,7 @@ def sum_up(
         signature=_signature(request, judged.sets, said),
         decides=request.decides,
         stages=stages_block(staged, policy) if staged else None,
+        worth=_worth(policy, judged, state),
     )
 
 
@@ -273,6 +277,27 @@ def _cycles(state: CycleState, past: Iterable[Point]) -> Cycles:
         held=state.held or None,
         band=_band(state.band),
     )
+
+
+def _worth(policy: Policy, judged: Judged, state: CycleState) -> tuple[Worth, ...] | None:
+    """Of a promotion: from what the policy declares, and from the gains of earlier cycles."""
+    gating = judged.comparisons[0]
+    if state.verdict != Verdict.PROMOTE or not isinstance(gating, Tested) or not gating.visible.variance:
+        return None
+    delta, error = gating.sides.delta, math.sqrt(gating.visible.variance / gating.n)
+    median = judged.stage.standing.median if judged.stage and judged.stage.standing else None
+    delta = delta if median is None else median  # an early stop shows more than the truth
+    found = []
+    share, gain = (policy.report.good_share, policy.report.good_gain) if policy.report else (None, None)
+    if share is not None and gain is not None:
+        worth = worth_by_declaration(delta, error, share, gain)
+        found.append(Worth("declaration", worth.not_better, worth.gain))
+    known = [(c.delta, c.se) for c in state.past if c.delta is not None and c.se]
+    prior = prior_of([d for d, _ in known], [e for _, e in known if e])
+    if prior is not None:
+        worth = worth_by_history(delta, error, prior)
+        found.append(Worth("history", worth.not_better, worth.gain))
+    return tuple(found) or None
 
 
 def _band(found: NoiseBand | None) -> Band | None:

@@ -87,6 +87,7 @@ CUT: dict[Path, Any] = {
     **LABELLED,
 }
 WATCHED: dict[Path, Any] = {("watch",): [{"metric": "m", "kind": "lift_at_k", "k": 5.0}], **LABELLED}
+BELIEVED: dict[Path, Any] = {("report",): {"good_share": 0.2, "good_gain": 0.03}}
 STAGED: dict[Path, Any] = {("items",): {"stages": [0.5, 1.0]}}
 FLIP: dict[Path, Any] = {("cycles", "required"): 6}
 
@@ -104,6 +105,8 @@ KEYS = [
     Key("Policy", ("artifacts",), {"format": "csv"}, D),
     Key("Policy", ("show",), ["question"], NOTHING),
     Key("Policy", ("report",), {"cost_per_item": 0.4}, NOTHING),
+    Key("Reporting", ("report", "good_share"), 0.3, NOTHING, BELIEVED),
+    Key("Reporting", ("report", "good_gain"), 0.04, NOTHING, BELIEVED),
     Key("Reporting", ("report", "cost_per_item"), 0.5, NOTHING, {("report",): {"cost_per_item": 0.4}}),
     Key("Policy", ("baseline",), {"name": "main"}, S),
     Key("Policy", ("bless",), "on_promote", NOTHING, {("baseline",): {"name": "main"}}),
