@@ -168,3 +168,22 @@ def test_a_store_keeps_one_run(tmp_path: Path) -> None:
         "run", "--policy", rules, "--baseline", one, "--baseline", "store:main", "--candidate", other
     )
     assert "are files" in done.error
+
+
+def test_a_veto_does_not_count_signs_of_means_over_other_numbers_of_runs(tmp_path: Path) -> None:
+    """Items that mostly fail: one run of the same system is a little worse on most, much better on few."""
+    rng = np.random.default_rng(12)
+
+    def once() -> list[dict[str, Any]]:
+        return [{"id": f"q{k:03d}", "correct": int(rng.random() < 0.15), "gate": 1} for k in range(N)]
+
+    baselines, candidate = [once() for _ in range(5)], once()
+    rail = {"metric": "correct", "kind": "binary", "direction": "higher", "mode": "no_regression"}
+    gains = np.array([row["correct"] for row in candidate]) - means(baselines)
+    assert (
+        stats.binomtest(int((gains < 0).sum()), int((gains != 0).sum()), alternative="greater").pvalue < 0.025
+    )
+    wanted = policy(BINARY, gating={"metric": "correct"}, guardrails=[rail])
+    block = run(tmp_path, wanted, baselines, candidate).rule("guardrail:correct")
+    assert block.get("sign_test") is None
+    assert block["status"] != "fail"
