@@ -26,7 +26,7 @@ guardrails:
 """
 ROW = """
 'Q '||i AS id, hash(i + {seed}) % 100 < {passes} AS ok, (hash(i * 3 + {seed}) % 5) / 4.0::DOUBLE AS grade,
-'c'||(CASE WHEN i % 2 = 0 THEN 0 ELSE i % {groups} END) AS doc, 'l'||(i % 3) AS lang, 'ok' AS status
+'c'||(CASE WHEN i % 2 = 0 THEN 0 ELSE i % {groups} END) AS part, 'l'||(i % 3) AS lang, 'ok' AS status
 """
 
 
@@ -71,7 +71,7 @@ def _both(policy: str, paths: tuple[str, str]) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-CLUSTERS = POLICY + "items: {cluster: doc}\n"
+CLUSTERS = POLICY + "items: {cluster: part}\n"
 LOST = POLICY + "items: {max_error_rate: 0.01, missing: worst, max_missing: 0.01}\n"
 A_FAULT = "SELECT * REPLACE (CASE WHEN id = 'Q 77' THEN 'timeout' ELSE status END AS status) FROM rows"
 A_GAP = "SELECT * REPLACE (CASE WHEN id = 'Q 78' THEN NULL ELSE grade END AS grade) FROM rows"
@@ -107,7 +107,7 @@ def test_lost_results_are_read_as_files_are(query: str, items: int, tmp_path: Pa
         ("SELECT * REPLACE ('other '||id AS id) FROM rows", "no_common_ids"),
         ("SELECT * REPLACE (CASE WHEN id = 'Q 5' THEN NULL ELSE id END AS id) FROM rows", "invalid_id"),
         (
-            "SELECT * REPLACE (CASE WHEN id = 'Q 5' THEN 'x' ELSE doc END AS doc) FROM rows",
+            "SELECT * REPLACE (CASE WHEN id = 'Q 5' THEN 'x' ELSE part END AS part) FROM rows",
             "column_inconsistent",
         ),
         ("SELECT * EXCLUDE (grade) FROM rows", "metric_missing"),
