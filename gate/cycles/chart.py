@@ -5,15 +5,18 @@ There it is ASCII: nothing in a record can act on the reader's screen.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.cycles.band import REMEMBERED
 from gate.cycles.chain import History
 from gate.cycles.counted_looks import counted_looks
 from gate.cycles.known import how_often_right, right_lines
 from gate.cycles.record import Record
 from gate.cycles.streak import why_first
 from gate.safe import escaped
+from gate.stats.control import FEWEST, prediction_limits
 
 TRACK: Final = 31
 MOST_POINTS: Final = 60
@@ -70,7 +73,18 @@ def _metric_chart(history: History, metric: str) -> str:
     head = (
         f"{name}  look     level     delta  {-reach:<+9.3g}{space[18:]}{reach:>+9.3g}  verdict       streak"
     )
-    return "\n".join([_cell(metric, 60), head, *(_line(row, width, reach) for row in rows)])
+    lines = [_cell(metric, 60), head, *(_line(row, width, reach) for row in rows), *_expected(rows)]
+    return "\n".join(lines)
+
+
+def _expected(rows: Sequence[Row]) -> list[str]:
+    """Where the next delta lies if nothing changes, from five cycles on."""
+    deltas = [row.delta for row in rows if row.delta is not None][-REMEMBERED:]
+    limits = prediction_limits(deltas) if len(deltas) >= FEWEST else None
+    if limits is None:
+        return []
+    ends = f"{limits.low:+.4f} .. {limits.high:+.4f}"
+    return [f"noise band of {len(deltas)} cycles: the next delta in {ends} (99 %)"]
 
 
 def _earlier(history: History) -> dict[str, Record]:

@@ -60,6 +60,9 @@ def test_the_limits_are_those_of_students_t_over_earlier_gains(tmp_path: Path) -
     assert bands[6]["low"] == pytest.approx(deltas[:6].mean() - reach, abs=1e-6)
     assert bands[6]["high"] == pytest.approx(deltas[:6].mean() + reach, abs=1e-6)
     assert bands[6]["cycles"] == 6
+    reach = stats.t.ppf(0.995, 6) * deltas.std(ddof=1) * np.sqrt(1 + 1 / 7)
+    said = f"the next delta in {deltas.mean() - reach:+.4f} .. {deltas.mean() + reach:+.4f} (99 %)"
+    assert said in command("history", "show", nights.history).out
 
 
 def test_a_noisier_night_says_so_and_the_digest_gives_the_test_of_the_old_files(tmp_path: Path) -> None:
