@@ -35,4 +35,5 @@ def production(store):
 
 
 def _client(store):
-    return MlflowClient(registry_uri=f"sqlite:///{(store / 'registry.db').resolve()}")
+    place = f"sqlite:///{(store / 'registry.db').resolve()}"
+    return MlflowClient(tracking_uri=place, registry_uri=place)  # else runs are tracked in the working folder
