@@ -187,3 +187,14 @@ def test_a_veto_does_not_count_signs_of_means_over_other_numbers_of_runs(tmp_pat
     block = run(tmp_path, wanted, baselines, candidate).rule("guardrail:correct")
     assert block.get("sign_test") is None
     assert block["status"] != "fail"
+
+
+def test_how_often_the_sign_test_would_promote_the_same_system() -> None:
+    """The figure of docs/baselines.md: 60 items, five runs against one, of one system."""
+    rng, promoted, tries = np.random.default_rng(14), 0, 2000
+    for _ in range(tries):
+        chance = rng.beta(8, 1.5, 60)
+        old, new = (rng.random((5, 60)) < chance).mean(axis=0), rng.random(60) < chance
+        better, changed = int((new > old).sum()), int((new != old).sum())
+        promoted += float(stats.binom.sf(better - 1, changed, 0.5)) < 0.025
+    assert abs(promoted / tries - 0.66) < 0.04

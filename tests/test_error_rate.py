@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from black_box import BINARY, decide, policy
+from black_box import BINARY, decide, policy, write_rows
 
 N = 300
 RAIL = {"metric": "error_rate", "kind": "binary", "direction": "lower", "tolerance": 0.03}
@@ -85,3 +85,17 @@ def test_to_watch_it_is_to_ask_the_same(tmp_path: Path) -> None:
     answer = decide(tmp_path, wanted() | {"watch": ["error_rate"]}, rows(3), rows(33))
     assert answer.rule("watch:error_rate")["candidate"] == pytest.approx(33 / N)
     assert "metric_not_read" not in answer.cautions()
+
+
+def test_a_baseline_that_does_not_tell_is_shown_as_unknown_beside_a_limit(tmp_path: Path) -> None:
+    """Neither 0 failures, nor the candidate's own."""
+    silent = [{key: value for key, value in row.items() if key != "status"} for row in rows(0)]
+    limit = policy(BINARY, guardrails=[RAIL | {"mode": "limit", "max": 0.05}], items=ITEMS)
+    del limit["guardrails"][0]["tolerance"]
+    block = decide(tmp_path, limit, silent, rows(3)).rule("guardrail:error_rate")
+    assert (block.get("baseline"), block["candidate"]) == (None, 3 / N)
+    limit["guardrails"][0]["set"] = "own"
+    alone = write_rows(tmp_path / "own.jsonl", [row | {"id": f"s{k}"} for k, row in enumerate(rows(9))])
+    answer = decide(tmp_path, limit, rows(0), rows(0), "--set", "own", "-", alone)
+    block = answer.rule("guardrail:error_rate:own")
+    assert (block.get("baseline"), block["candidate"]) == (None, 9 / N)

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from black_box import Answer, command, decide, write_policy, write_rows
 from judge_record import evidence, number
@@ -290,7 +291,6 @@ def test_the_policy_says_what_its_judge_must_show(tmp_path: Path) -> None:
 
 
 def test_the_schema_of_evidence_takes_what_is_written(tmp_path: Path) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads(command("schema", "judge").out)
     assert schema["title"] == "gate.judge/1"
     jsonschema.validate(json.loads(evidence()), schema)

@@ -196,7 +196,7 @@ def test_items_of_ones_own_choice_are_refused(tmp_path: Path) -> None:
     chosen = [{"id": item, "correct": 1} for item in world.order[150:400]]
     assert "lacks 100 of the 100 items of the first stage" in world.decide(base, chosen).error
     foreign = [{"id": item, "correct": 1} for item in [*world.order[:100], "other"]]
-    assert "not in the baseline" in world.decide(base, foreign).error
+    assert "not among the items" in world.decide(base, foreign).error
 
 
 def test_another_policy_has_another_order_and_is_another_look(begun: World) -> None:

@@ -42,6 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--policy", metavar="FILE", help="a policy with items.stages: replay stage by stage until it is clear"
     )
     add("--history", metavar="FILE", help="the record of past decisions, for --policy")
+    add("--report-dir", metavar="DIR", help="write the report of the last stage there, for --policy")
 
 
 def execute(args: argparse.Namespace, streams: Streams) -> int:
@@ -50,6 +51,8 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
     loaded = load(args.suite)
     if (args.policy is None) != (args.history is None):
         raise GateError("usage", "--policy and --history go together: a look in stages is recorded")
+    if args.report_dir and args.policy is None:
+        raise GateError("usage", "--report-dir goes with --policy", help="gate run writes the report else")
     if args.policy is not None:
         return _in_stages(args, loaded, streams)
     _replayed(args, loaded, streams, None)
@@ -58,12 +61,16 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
 
 def _in_stages(args: argparse.Namespace, loaded: LoadedSuite, streams: Streams) -> int:
     """Stage after stage, each replayed and looked at, until the gate asks for no more."""
-    from gate.cli.run import recorded_request
+    from gate.cli.run import request_here
+    from gate.report.files import check_outputs, report_files, write_reports
     from gate.report.text import text
     from gate.run import evaluate
     from gate.run.stages import first_items
 
     policy = load_policy(args.policy)
+    if args.report_dir:
+        given = map(Path, (args.policy, args.history, args.suite))
+        check_outputs(report_files(Path(args.report_dir)), given)
     if loaded.suite.decisions is not None:
         raise GateError(
             "usage", "people's decisions have no stages", help="leave --policy out, and run the gate later"
@@ -74,9 +81,17 @@ def _in_stages(args: argparse.Namespace, loaded: LoadedSuite, streams: Streams) 
         made = _replayed(args, loaded, streams, wanted)
         files = {one.side: str(one.path) for one in made}
         report = evaluate(
-            recorded_request(policy, files["baseline"], files["candidate"], args.history, universe)
+            request_here(
+                policy,
+                baseline=files["baseline"],
+                candidates=(files["candidate"],),
+                universe=universe,
+                history=args.history,
+            )
         )
         assert isinstance(report, Report)  # one candidate
+        if args.report_dir:
+            write_reports(report, Path(args.report_dir))
         streams.print(text(report, colour=colours(streams.out, os.environ)))
         if report.stages is None or report.stages.next is None:
             return report.exit_code
@@ -100,11 +115,9 @@ def _replayed(
     finally:
         for bar in bars:
             bar.done()
-    streams.print(
-        "\n".join(
-            terminal_line(line) for line in (*_said(loaded.suite.name, made), *_decided(book, args.out))
-        )
-    )
+    advice = _next(made) if wanted is None else []  # a part of the items is looked at by the replay itself
+    lines = (*_said(loaded.suite.name, made), *advice, *_decided(book, args.out))
+    streams.print("\n".join(map(terminal_line, lines)))
     _refuse_silence(made)
     return made
 
@@ -118,6 +131,11 @@ def _said(name: str, made: list[Written]) -> list[str]:
         line += "".join(f", {words}" for words in failed)
         line += f"; {one.faults} attempts spoiled by the infrastructure" if one.faults else ""
         lines.append(line)
+    return lines
+
+
+def _next(made: list[Written]) -> list[str]:
+    lines = []
     by_window = {one.window: [other for other in made if other.window == one.window] for one in made}
     for window, pair in by_window.items():
         sides = " ".join(f"--{one.side} {one.path}" for one in pair)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from gate.ci.event import ci_facts
 from gate.cli.render import length, lengths
@@ -127,8 +128,8 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
 
 def _request(policy: LoadedPolicy, sets: Mapping[str, Files], args: argparse.Namespace) -> Request:
     baseline, stored = from_store(args.baseline[0], args.store, args.history)
-    return Request(
-        loaded=policy,
+    return request_here(
+        policy,
         baseline=baseline,
         runs=further_runs(args.baseline),
         stored=stored,
@@ -142,27 +143,18 @@ def _request(policy: LoadedPolicy, sets: Mapping[str, Files], args: argparse.Nam
         cycle=args.cycle,
         baseline_id=args.baseline_id,
         reveal=args.reveal,
-        policy_since=cache(lambda: _checkout_since(policy)),
-        ci=ci_facts(os.environ),
-        now=datetime.now(UTC).isoformat(timespec="seconds"),
-        tool_version=__version__,
     )
 
 
-def recorded_request(
-    policy: LoadedPolicy, baseline: str, candidate: str, history: str, universe: tuple[str, ...]
-) -> Request:
-    """A plain run with a history, of files that a replay wrote."""
+def request_here(policy: LoadedPolicy, **given: Any) -> Request:
+    """A request of this process: its time, its CI job, its checkout."""
     return Request(
         loaded=policy,
-        baseline=baseline,
-        candidates=(candidate,),
-        universe=universe,
-        history=history,
         policy_since=cache(lambda: _checkout_since(policy)),
         ci=ci_facts(os.environ),
         now=datetime.now(UTC).isoformat(timespec="seconds"),
         tool_version=__version__,
+        **given,
     )
 
 

@@ -78,6 +78,8 @@ def _reproduced(args: argparse.Namespace, streams: Streams) -> int:
     reports = reports_of(saved)
     if isinstance(saved, ErrorReport):
         raise GateError("nothing_decided", "the document is an error: there is no decision to reproduce")
+    for report in reports:
+        reproduce.refuse_part(report)
     stored = _stored(reports, args.store)
     _check_files(reports, stored)
     resting = any(reproduce.rests_on_history(report) for report in reports)

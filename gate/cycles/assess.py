@@ -92,7 +92,8 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
     order = order_of(history.records)
     series = _before(series_of(history, look.attempt), look, order)
     fell = history_cautions.baseline_fell(series, look.attempt, outcome.result, shown=False)
-    band = _band(series, look, outcome)
+    ended = [record for record in series if not record.state.get("continues")]
+    band = _band(ended, look, outcome)
     held = HELD if fell and rules.on_baseline_fall == "hold" and status == "pass" else ""
     if band is not None and band.alarms and rules.on_alarm == "hold" and status == "pass":
         held = held or OUTSIDE
@@ -128,13 +129,12 @@ def assess(history: History, look: Look, outcome: Outcome) -> CycleState:
         restarted=streak.restarted if rules.required > 1 else "",
         held=held,
         band=band if shown else None,
-        past=earlier_cycles(series, look.attempt.metric),
+        past=earlier_cycles(ended, look.attempt.metric),
     )
 
 
-def _band(series: Sequence[Record], look: Look, outcome: Outcome) -> Band | None:
+def _band(ended: Sequence[Record], look: Look, outcome: Outcome) -> Band | None:
     """This cycle against the earlier ones of the series; None where there are none, or a stage goes on."""
-    ended = [record for record in series if not record.state.get("continues")]
     if look.rules.on_alarm == "hold":  # else one odd night would make the next plain one odd; a policy that
         # was revalidated, so that it is another one, begins a band of its own
         known = look.attempt.decision_digest

@@ -11,6 +11,7 @@ from gate.measure.core import choice_of
 from gate.measure.model import Margin, Tested
 from gate.measure.setting import Setting, own_table
 from gate.pairing import PairedTable
+from gate.pairing.model import StageLook
 from gate.policy.model import Gating, Guardrail, amount
 from gate.stats.distributions import normal_quantile
 from gate.stats.spending import binary_drift, conditional_power, planned_drift
@@ -28,30 +29,15 @@ from gate.stats.staged_wins import (
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where in the evaluation this look stands. number: 1 is the first. order: ids of the prefix.
+    """The stage that a look has reached. level: one-sided, of the whole evaluation."""
 
-    sizes: items of every stage, the last is the universe. level: one-sided, of the whole evaluation.
-    """
-
-    number: int
-    sizes: tuple[int, ...]
-    order: tuple[str, ...]
+    look: StageLook
     level: float
-
-    @property
-    def last(self) -> bool:
-        """Whether no stage comes after this one."""
-        return self.number == len(self.sizes)
-
-    @property
-    def fractions(self) -> tuple[float, ...]:
-        """Share of the universe seen by each stage."""
-        return tuple(size / self.sizes[-1] for size in self.sizes)
 
     @property
     def normal(self) -> StagedNormal:
         """Boundaries of every test but exact McNemar."""
-        return staged_normal(self.fractions, self.level)
+        return staged_normal(self.look.fractions, self.level)
 
 
 def at_stage(rule: Gating | Guardrail, table: PairedTable, setting: Setting, stage: Stage | None) -> Setting:
@@ -65,7 +51,7 @@ def at_stage(rule: Gating | Guardrail, table: PairedTable, setting: Setting, sta
     table = own_table(rule, table)
     wins = wins_plan(rule, table, setting, stage)
     if wins is not None:
-        level = wins.interval_level(stage.number)
+        level = wins.interval_level(stage.look.stage)
         # no number of wins crosses: a level that even a clean sweep does not reach
         nothing = max(2.0 ** -(min(wins.discordant[-1], 990) + 2), 1e-300)
         return replace(setting, level=nothing if level is None else level)
@@ -73,7 +59,7 @@ def at_stage(rule: Gating | Guardrail, table: PairedTable, setting: Setting, sta
         rule.assurance == "guaranteed" or setting.estimand(rule, table, table.metrics[rule.metric]).pass_fail
     )
     fewest = setting.min_items if bounded else max(setting.min_items, FEWEST_GRADED)
-    return replace(setting, level=stage.normal.nominal[stage.number - 1], min_items=fewest)
+    return replace(setting, level=stage.normal.nominal[stage.look.stage - 1], min_items=fewest)
 
 
 def wins_plan(
@@ -85,13 +71,13 @@ def wins_plan(
     metric = table.metrics[rule.metric]
     if choice_of(rule).method(setting.estimand(rule, table, metric), 0.0) != "mcnemar_exact":
         return None
-    place = {item: at for at, item in enumerate(stage.order)}
+    place = {item: at for at, item in enumerate(stage.look.prefix)}
     at = np.fromiter((place[item] for item in table.ids), np.int64, len(table.ids))
     differs = np.abs(metric.candidate - metric.baseline) > 0
-    reached = stage.sizes[: stage.number]
+    reached = stage.look.sizes[: stage.look.stage]
     counts = [int(differs[at < n].sum()) for n in reached]
     closed = sum(n < setting.min_items for n in reached)
-    return staged_wins(counts, stage.fractions[: stage.number], stage.level, closed)
+    return staged_wins(counts, stage.look.fractions[: stage.look.stage], stage.level, closed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +102,7 @@ class Standing:
 
 def standing(rule: Gating, table: PairedTable, setting: Setting, stage: Stage, found: Tested) -> Standing:
     """The gating rule at this stage. setting: of the whole evaluation, as ``at_stage`` takes it."""
-    k, margin = stage.number, found.wanted
+    k, margin = stage.look.stage, found.wanted
     normal, wins = stage.normal, wins_plan(rule, own_table(rule, table), setting, stage)
     planned = margin.amount if isinstance(margin, Margin) and margin.amount > 0 else None
     z = -normal_quantile(min(max(found.evidence.p_value, 1e-300), 1.0 - 1e-16))
@@ -126,19 +112,19 @@ def standing(rule: Gating, table: PairedTable, setting: Setting, stage: Stage, f
         rate = s / found.n
         theta, centre = stagewise_theta(wins, k, b), stagewise_median(wins, k, b)
         low, median, high = (rate * (2 * share - 1) for share in (theta[0], centre, theta[1]))
-        p = reported_p(stagewise_p(wins, k, b), stage.level, crossed=wins.crosses(k, b), last=stage.last)
+        p = reported_p(stagewise_p(wins, k, b), stage.level, crossed=wins.crosses(k, b), last=stage.look.last)
         z = (2 * b - s) / math.sqrt(s) if s else 0.0
-        drift = binary_drift(planned, stage.sizes[-1], s, found.n) if planned else math.nan
+        drift = binary_drift(planned, stage.look.sizes[-1], s, found.n) if planned else math.nan
         boundary = float(wins.boundaries[-1]) if wins.boundaries[-1] <= s else None
         nominal, spent = wins.nominal[-1] * AGREEING, wins.spent[-1]
     else:
         crossed = z >= normal.boundaries[k - 1]
-        p = reported_p(stagewise_normal_p(normal, k, z), stage.level, crossed=crossed, last=stage.last)
+        p = reported_p(stagewise_normal_p(normal, k, z), stage.level, crossed=crossed, last=stage.look.last)
         sd = found.visible.sd_difference
-        drift = planned_drift(planned, stage.sizes[-1], sd * sd) if planned and sd else math.nan
+        drift = planned_drift(planned, stage.look.sizes[-1], sd * sd) if planned and sd else math.nan
         boundary = normal.boundaries[k - 1] if math.isfinite(normal.boundaries[k - 1]) else None
         nominal, spent = normal.nominal[k - 1], normal.spent[k - 1]
     power = None
-    if planned and not stage.last and not math.isnan(drift):
-        power = conditional_power(z, stage.fractions[k - 1], drift, normal.boundaries[-1])
+    if planned and not stage.look.last and not math.isnan(drift):
+        power = conditional_power(z, stage.look.fractions[k - 1], drift, normal.boundaries[-1])
     return Standing(nominal, spent, wins is not None, boundary, p, low, median, high, planned, power)

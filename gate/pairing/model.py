@@ -222,6 +222,7 @@ class Staged:
 
     universe: all ids, ascending; universe_digest: over them. prefixes, baselines: each side's identities on
     the items of every stage so far, by which a history sees that earlier items did not change.
+    of_suite: the universe is a replay's, and the files hold no more than the items of these stages.
     """
 
     look: StageLook
@@ -229,6 +230,7 @@ class Staged:
     universe_digest: str
     prefixes: tuple[str, ...]
     baselines: tuple[str, ...]
+    of_suite: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from gate.artifacts.table import FloatArray, Missing
-from gate.pairing.model import IndexArray, MetricRule, PairedMetric, PairingRules
+from gate.pairing.model import NO_FILE, IndexArray, MetricRule, PairedMetric, PairingRules
 from gate.pairing.side import Side
 from gate.safe import examples, quoted
 from gate.stats.pass_k import pass_at_k, pass_hat_k
@@ -81,7 +81,9 @@ def failed_runs(
 
 
 def _failures(side: Side, row: IndexArray) -> FloatArray:
-    """[items, runs] of the aligned items."""
+    """[items, runs] of the aligned items; NaN where the file, if there is one, does not tell."""
+    if side.path == NO_FILE or not side.table.failures_told:
+        return np.full((len(row), side.repeats), np.nan)
     failed = replace(side.table, failed=np.zeros_like(side.table.failed))
     failed = replace(failed, values={ERROR_RATE: side.table.failed.astype(np.float64)})
     found = _runs(ERROR_RATE, replace(side, table=failed), row)

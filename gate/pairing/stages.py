@@ -119,7 +119,7 @@ def staged_sides(
     olds = [part_of(baseline, look.prefix[:n], wanted) for n in look.sizes[: look.stage]]
     known = [table.identity if rules.universe else baseline.identity for table in olds]
     prefixes = tuple(table.identity for table in tables)
-    staged = Staged(look, ids, items_digest(ids), prefixes, tuple(known))
+    staged = Staged(look, ids, items_digest(ids), prefixes, tuple(known), bool(rules.universe))
     return staged, olds[-1], tables[-1]
 
 
@@ -127,8 +127,8 @@ def _refuse_foreign(foreign: Collection[str]) -> None:
     if foreign:
         raise GateError(
             "stage_foreign",
-            f"{len(foreign)} ids of the candidate are not in the baseline, which is the universe of the "
-            f"stages ({examples(sorted(foreign))})",
+            f"{len(foreign)} ids are not among the items that the stages are of: those of the baseline, in a "
+            f"replay all cases ({examples(sorted(foreign))})",
             help="score the ids that gate stages prints, and no others",
         )
 

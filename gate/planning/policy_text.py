@@ -38,18 +38,23 @@ def _head(look: FirstLook) -> Iterator[str]:
 def _gating(look: FirstLook) -> Iterator[str]:
     metric = look.proposal.gating
     yield "gating:"
-    yield f"  metric: {_word(metric.name)}"
-    yield _line(f"  kind: {metric.kind}", _kind(metric))
-    if metric.direction is None:
-        yield _line("  direction:", "EDIT: higher or lower, whichever is better")
-    else:
-        yield _line(f"  direction: {metric.direction}", "which way is better")
+    yield from _measured(metric, "  ", "  ")
     yield _line(f"  {EMPTY_MARGIN}", "SET THIS: the smallest gain worth a release, in the metric's unit;")
     yield _line("", _mde(look))
     yield _line("  margin_rule: observed", "tested: the margin itself is proven; needs more items")
     if metric.kind == "graded":
         yield _line("  # scale: [1, 5]", "the lowest and highest value, where there are such")
     yield ""
+
+
+def _measured(metric: Metric, first: str, then: str) -> Iterator[str]:
+    """Which metric, of which kind, and which way is better."""
+    yield f"{first}metric: {_word(metric.name)}"
+    yield _line(f"{then}kind: {metric.kind}", _kind(metric))
+    if metric.direction is None:
+        yield _line(f"{then}direction:", "EDIT: higher or lower, whichever is better")
+    else:
+        yield _line(f"{then}direction: {metric.direction}", "which way is better")
 
 
 def _mde(look: FirstLook) -> str:
@@ -82,12 +87,7 @@ def _guardrails(look: FirstLook) -> Iterator[str]:
 
 def _quality(metric: Metric, look: FirstLook) -> Iterator[str]:
     """The metric that must not fall, its tolerance left to a person."""
-    yield f"  - metric: {_word(metric.name)}"
-    yield _line(f"    kind: {metric.kind}", _kind(metric))
-    if metric.direction is None:
-        yield _line("    direction:", "EDIT: higher or lower, whichever is better")
-    else:
-        yield _line(f"    direction: {metric.direction}", "which way is better")
+    yield from _measured(metric, "  - ", "    ")
     yield _line("    mode: non_inferior", "a loss of the tolerance or more must be ruled out")
     yield _line("    tolerance:", "SET THIS: the loss that the gain is worth, 0.03 is 3 points of pass/fail;")
     mde = look.seen.get(metric.name)

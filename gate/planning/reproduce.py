@@ -112,6 +112,16 @@ def rests_on_history(report: Report) -> bool:
     return report.cycles.required > 1 or report.cycles.look > 1 or report.cycles.replayed
 
 
+def refuse_part(report: Report) -> None:
+    """The report of a replay in stages rests on all ids of its suite, which its files do not hold."""
+    if report.stages is not None and report.stages.of_suite:
+        raise GateError(
+            "nothing_to_reproduce",
+            "the report is of a replay in stages, whose files hold the items of these stages only",
+            help="run the same gate replay again: with its history it ends in the same report",
+        )
+
+
 def files_of(report: Report) -> Iterator[tuple[str, str, str]]:
     """(what, path, SHA-256) of every file behind a report."""
     provenance = report.provenance

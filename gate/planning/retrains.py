@@ -22,6 +22,8 @@ def retrain_sd(records: Sequence[Record], metric: str) -> float:
     for record in records:
         if record.kind != "outcome" or record.metric != metric or record.result.get("printed") is False:
             continue
+        if record.state.get("continues"):  # a part of a cycle's items
+            continue
         delta, sd, n = (record.result.get(key) for key in ("delta", "sd", "n"))
         if delta is not None and sd and n:
             known[record.cycle] = (float(delta), float(sd) / math.sqrt(float(n)))

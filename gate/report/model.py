@@ -403,8 +403,8 @@ class Stages(Block, frozen=True):
     that promotes; null where nothing does. p_value: one-sided, after stopping here, earlier stages being
     better; null where the stage continues. gain_low, gain_median, gain_high: of the gain, respecting the
     stopping, for exact McNemar. conditional_power: the chance to promote by the last stage if the true gain
-    is planned_gain. beyond: ids of the candidate that were not read. saved_items, saved_cost: against scoring
-    all.
+    is planned_gain. beyond: ids of the candidate that were not read. of_suite: the items are all of
+    a replay's suite, and the files hold those of these stages. saved_items, saved_cost: against scoring all.
     """
 
     stage: Count
@@ -428,6 +428,7 @@ class Stages(Block, frozen=True):
     saved_share: Share
     saved_cost: float | None
     next: NextItems | None
+    of_suite: bool | None = None
 
 
 class Report(Block, frozen=True, tag_field="schema", tag="gate.report/1", kw_only=True):

@@ -58,7 +58,7 @@ def stage_of(sets: Sets, look: Look) -> Stage | None:
     staged = sets[None].staged
     if staged is None:
         return None
-    return Stage(staged.look.stage, staged.look.sizes, staged.look.prefix, look.level)
+    return Stage(staged.look, look.level)
 
 
 def held_open(
@@ -66,7 +66,7 @@ def held_open(
 ) -> tuple[Reason, ...]:
     """Before the last stage a veto is silent or has fired, or the next stage is asked; it is asked for slices
     that are too small by now too."""
-    if stage is None or stage.last:
+    if stage is None or stage.look.last:
         return tuple(reasons)
     measured = {c.rule: c for c in comparisons}
     return in_order(_at_stage(reason, measured.get(reason.rule), stage) for reason in reasons)
@@ -77,7 +77,7 @@ def _at_stage(reason: Reason, c: Comparison | None, stage: Stage) -> Reason:
         return replace(reason, status=INCONCLUSIVE, message=f"{reason.message}, at this stage")
     if reason.status != FAIL or not (isinstance(c, Tested) and isinstance(c.wanted, Veto)):
         return reason
-    nominal = staged_normal(stage.fractions, c.level).nominal[stage.number - 1]
+    nominal = staged_normal(stage.look.fractions, c.level).nominal[stage.look.stage - 1]
     least = min(c.evidence.p, c.sign_test.p if c.sign_test else 1.0)
     if least < nominal:
         return reason
@@ -98,7 +98,7 @@ def staging(
         found = standing(policy.gating, sets[None].table, setting, stage, gating)
     status = outcome(reasons)
     move = next_move(
-        last=stage.last or bool(look.faults),
+        last=stage.look.last or bool(look.faults),
         crossed=status == PASS,
         failed=status == FAIL,
         power=found.power if found else None,
@@ -111,15 +111,16 @@ def stages_block(found: Staging, policy: Policy) -> model.Stages:
     """The report's block."""
     look, stage, shown = found.staged.look, found.stage, found.standing
     cost = None if policy.report is None else policy.report.cost_per_item
-    saved = savings(len(look.prefix), stage.sizes[-1], cost)
+    saved = savings(len(look.prefix), stage.look.sizes[-1], cost)
     following = look.following if found.continues else ()
     boundary = None if shown is None else shown.boundary
     exact = shown is not None and shown.wins
     ended = shown is not None and not found.continues
     return model.Stages(
-        stage=stage.number,
-        of=len(stage.sizes),
-        sizes=stage.sizes,
+        stage=stage.look.stage,
+        of=len(stage.look.sizes),
+        of_suite=found.staged.of_suite or None,
+        sizes=stage.look.sizes,
         n=len(look.prefix),
         move=found.move,
         level=stage.level,
@@ -158,11 +159,10 @@ def stage_cautions(found: Staging) -> tuple[Caution, ...]:
     if found.staged.look.beyond:
         text = f"{count(found.staged.look.beyond, 'item')} beyond this stage were scored and not looked at"
         told.append(Caution("items_beyond_stage", text))
-    if found.move in {"promote", "block"} and not found.stage.last:
-        text = (
-            f"stopped at stage {found.stage.number} of {len(found.stage.sizes)}: what was observed then is "
-        )
-        text += "more extreme than the truth on average"
+    if found.move in {"promote", "block"} and not found.stage.look.last:
+        look = found.stage.look
+        text = f"stopped at stage {look.stage} of {len(look.sizes)}: what was observed then is more "
+        text += "extreme than the truth on average"
         median = found.standing.median if found.standing else None
         if median is not None:
             text += f"; the gain is about {number(median)} (median-unbiased)"

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gate.cycles.record import Record
+from gate.planning.retrains import retrain_sd
 from tests.black_box import BINARY, Answer, command, decide, policy
 
 
@@ -107,3 +109,11 @@ def test_nothing_else_is_said_to_be_worth_anything(tmp_path: Path) -> None:
     command("history", "init", tmp_path / "h.jsonl")
     wanted = policy(BINARY) | {"report": {"good_share": 0.2, "good_gain": 0.03}}
     assert night(tmp_path, 1, 6, 5, wanted).report.get("worth") is None  # type: ignore[union-attr]
+
+
+def test_a_stage_that_went_on_is_no_earlier_cycle() -> None:
+    """A part of a cycle's items says neither what its gain was nor how retrains differ."""
+    whole = Record(kind="outcome", metric="m", cycle="a", result={"delta": 0.1, "sd": 0.5, "n": 100})
+    part = whole._replace(result={"delta": 0.9, "sd": 0.5, "n": 20}, state={"continues": True})
+    others = [whole._replace(cycle=name) for name in "bc"]
+    assert retrain_sd([part, whole, *others], "m") == retrain_sd([whole, part, *others], "m") == 0.0

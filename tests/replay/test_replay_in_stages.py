@@ -110,3 +110,35 @@ def test_what_has_no_stages_is_refused(tmp_path: Path) -> None:
     assert "window" in staged(tmp_path).error
     lay_out(tmp_path, CASES)
     assert "no items.stages" in staged(tmp_path, out="other", items={}).error
+
+
+def test_nothing_advises_to_look_at_the_part_again_and_the_report_is_kept(tmp_path: Path) -> None:
+    """``gate run`` on the files of a few stages would be another look at them, at the whole level."""
+    lay_out(tmp_path, CASES)
+    (tmp_path / "gate.yaml").write_text(json.dumps(POLICY), encoding="utf-8")
+    command("history", "init", tmp_path / "h.jsonl")
+    words = ["--policy", tmp_path / "gate.yaml", "--history", tmp_path / "h.jsonl"]
+    answer = replay(tmp_path, *words, "--report-dir", tmp_path / "report")
+    assert answer.code == 0, answer.err
+    assert "gate run" not in answer.out
+    report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    assert (report["verdict"], report["stages"]["sizes"][-1]) == ("promote", 200)
+    again = command("verify", tmp_path / "report" / "report.json", "--history", tmp_path / "h.jsonl")
+    assert "gate replay again" in again.error
+    assert "gate run" in replay(tmp_path, out="whole").out
+
+
+def test_a_report_needs_a_policy(tmp_path: Path) -> None:
+    lay_out(tmp_path)
+    assert "--report-dir" in replay(tmp_path, "--report-dir", tmp_path / "report").error
+
+
+def test_the_report_replaces_no_input(tmp_path: Path) -> None:
+    lay_out(tmp_path, CASES)
+    place = tmp_path / "report"
+    place.mkdir()
+    (place / "report.json").write_text(json.dumps(POLICY), encoding="utf-8")
+    command("history", "init", tmp_path / "h.jsonl")
+    words = ["--policy", place / "report.json", "--history", tmp_path / "h.jsonl", "--report-dir", place]
+    assert "report.json" in replay(tmp_path, *words).error
+    assert json.loads((place / "report.json").read_text(encoding="utf-8")) == POLICY

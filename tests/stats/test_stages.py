@@ -537,3 +537,21 @@ def test_the_nuisance_set_takes_a_hundredth_of_a_small_level():
     plan = staged_normal(THIRDS, LEVEL)
     table = from_counts(9, 0, 30)
     assert p_greater(table.b, table.c, 30, 0.02, nuisance_share(plan.nominal[0])) > plan.nominal[0]
+
+
+def test_what_five_stages_use_and_what_they_see() -> None:
+    """The figures of docs/stages.md: 500 items, one in ten changes, five points of gain, fifths."""
+    rng, seen, used, fixed, tries = np.random.default_rng(15), 0, 0.0, 0, 1200
+    for _ in range(tries):
+        changed = rng.random(500) < 0.1
+        wins = changed & (rng.random(500) < 0.75)
+        sizes = [100, 200, 300, 400, 500]
+        counts = [int(changed[:n].sum()) for n in sizes]
+        plan = staged_wins(counts, [n / 500 for n in sizes], 0.025, 0)
+        stops = [k for k, n in enumerate(sizes, 1) if plan.crosses(k, int(wins[:n].sum()))]
+        seen += bool(stops)
+        used += sizes[stops[0] - 1] / 500 if stops else 1.0
+        fixed += stats.binom.sf(int(wins.sum()) - 1, counts[-1], 0.5) < 0.025
+    assert abs(used / tries - 0.726) < 0.03
+    assert abs(seen / tries - 0.9396) < 0.03
+    assert 0 <= fixed - seen <= 0.01 * tries
