@@ -40,7 +40,6 @@ def promised_nights() -> list[str]:
 
 
 def test_three_nights_move_the_pointer_once_and_start_the_streak_anew(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn", reason="examples/nightly-retrain needs scikit-learn")
     out = tmp_path / "nights"
     printed = nights(program("nightly-retrain/run.py", out, "--nights", 3))
     assert [line.split()[2] for line in printed] == ["hold", "promote", "hold"]
@@ -53,7 +52,6 @@ def test_three_nights_move_the_pointer_once_and_start_the_streak_anew(tmp_path: 
 
 
 def test_the_pointer_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("joblib", reason="examples/nightly-retrain needs scikit-learn")
     monkeypatch.syspath_prepend(str(EXAMPLES / "nightly-retrain"))
     import registry_file
 
@@ -68,7 +66,6 @@ def test_the_pointer_is_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.slow
 @pytest.mark.parametrize("registry", ["file", "mlflow"])
 def test_twelve_nights_go_as_the_page_says(tmp_path: Path, registry: str) -> None:
-    pytest.importorskip("sklearn", reason="examples/nightly-retrain needs scikit-learn")
     if registry == "mlflow":
         for needed in ("mlflow", "sqlalchemy", "alembic"):
             pytest.importorskip(needed, reason="examples/nightly-retrain --registry mlflow needs it")

@@ -11,13 +11,11 @@ from pathlib import Path
 
 from gate.cli.progress import Progress
 from gate.cli.streams import Streams, colours
-from gate.policy.load import load as load_policy
 from gate.replay.artifact import Written
 from gate.replay.decisions import TO_DECIDE, Book
 from gate.replay.load import LoadedSuite, load
 from gate.replay.names import SIDES
 from gate.replay.replay import item_ids, replay
-from gate.report.model import Report
 from gate.safe import terminal_line
 from gate.values import GateError
 
@@ -62,7 +60,9 @@ def execute(args: argparse.Namespace, streams: Streams) -> int:
 def _in_stages(args: argparse.Namespace, loaded: LoadedSuite, streams: Streams) -> int:
     """Stage after stage, each replayed and looked at, until the gate asks for no more."""
     from gate.cli.run import request_here
+    from gate.policy.load import load as load_policy
     from gate.report.files import check_outputs, report_files, write_reports
+    from gate.report.model import Report
     from gate.report.text import text
     from gate.run import evaluate
     from gate.run.stages import first_items

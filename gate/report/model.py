@@ -409,7 +409,7 @@ class Stages(Block, frozen=True):
 
     stage: Count
     of: Count
-    sizes: tuple[Count, ...]
+    sizes: Annotated[tuple[Count, ...], Meta(min_length=1)]
     n: Count
     move: Literal["promote", "block", "futile", "continue", "end"]
     level: Share

@@ -262,7 +262,7 @@ def stages(block: Stages) -> str:
     text += {"end": "the last", "futile": "stopped, hopeless"}.get(block.move, f"stopped, {block.move}")
     if block.p_value is not None:
         text += f"; one-sided p {p_value(block.p_value)} of {number(block.level)}, stopping respected"
-    if block.gain_median is not None:
+    if None not in (block.gain_low, block.gain_median, block.gain_high):
         text += f", gain {number(block.gain_median)} "
         text += f"({number(block.gain_low)} to {number(block.gain_high)})"
     if block.saved_items:
@@ -322,7 +322,7 @@ def _clusters(report: Report) -> str:
         report.gating.clusters or {},
     )
     together, alone = facts.get("cluster_se"), facts.get("naive_se")
-    if not together or not alone:
+    if not isinstance(together, float) or not isinstance(alone, float):
         return found
     error, other = (voice.amount(value, report.gating) for value in (together, alone))
     return f"{found}; standard error of the gain {error}, {other} if the items were independent"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -241,7 +242,8 @@ def test_a_hosted_callable_ends_with_its_harness(tmp_path: Path) -> None:
         "import os, time\ndef run(r):\n    open('pid', 'w').write(str(os.getpid()))\n    time.sleep(1)\n"
     )
     lay_out(tmp_path, [{"id": "c0", "input": 0}], candidate={"callable": "slow:run"})
-    argv = ["python", "-m", "gate", "replay", str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "out")]
+    argv = [sys.executable, "-m", "gate", "replay", str(tmp_path / "suite.yaml")]
+    argv += ["--out", str(tmp_path / "out")]
     done = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
         time.sleep(0.01)
